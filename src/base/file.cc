@@ -1,0 +1,116 @@
+#include "base/file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <memory>
+
+namespace tidemark::base {
+namespace {
+
+// Most files of /proc/PID fit; smaps has its own streaming reader.
+constexpr size_t kFirstBuffer = 8192;
+
+int open_retrying(int directory, const char* name, int flags) {
+  int fd = -1;
+  do {
+    fd = ::openat(directory, name, flags | O_CLOEXEC);
+  } while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+struct CloseDir {
+  void operator()(DIR* dir) const { ::closedir(dir); }
+};
+
+}  // namespace
+
+std::string Directory::join(std::string_view name) const {
+  if (path.ends_with('/')) return path + std::string(name);
+  return path + "/" + std::string(name);
+}
+
+Result<Directory> open_directory(const std::string& path) {
+  Fd fd(open_retrying(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY));
+  if (!fd) return fail_errno(path, errno);
+  return Directory{std::move(fd), path};
+}
+
+Result<Directory> open_directory_at(const Directory& parent,
+                                    const std::string& name) {
+  Fd fd(open_retrying(parent.fd.get(), name.c_str(), O_RDONLY | O_DIRECTORY));
+  if (!fd) return fail_errno(parent.join(name), errno);
+  return Directory{std::move(fd), parent.join(name)};
+}
+
+Result<Fd> open_file_at(const Directory& directory, const std::string& name) {
+  Fd fd(open_retrying(directory.fd.get(), name.c_str(), O_RDONLY));
+  if (!fd) return fail_errno(directory.join(name), errno);
+  return fd;
+}
+
+Status read_file_at(const Directory& directory, const std::string& name,
+                    std::string& buffer) {
+  Result<Fd> fd = open_file_at(directory, name);
+  if (!fd) return fd.error();
+  buffer.resize(std::max(buffer.capacity(), kFirstBuffer));
+  size_t filled = 0;
+  while (true) {
+    if (filled == buffer.size()) buffer.resize(buffer.size() * 2);
+    ssize_t got =
+        ::read(fd->get(), buffer.data() + filled, buffer.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail_errno(directory.join(name), errno);
+    if (got == 0) break;
+    filled += static_cast<size_t>(got);
+  }
+  buffer.resize(filled);
+  return Ok{};
+}
+
+Result<std::string> read_file_at(const Directory& directory,
+                                 const std::string& name) {
+  std::string contents;
+  Status status = read_file_at(directory, name, contents);
+  if (!status) return status.error();
+  return contents;
+}
+
+Result<std::string> read_link_at(const Directory& directory,
+                                 const std::string& name) {
+  std::array<char, PATH_MAX> target{};
+  ssize_t length = ::readlinkat(directory.fd.get(), name.c_str(), target.data(),
+                                target.size());
+  if (length < 0) return fail_errno(directory.join(name), errno);
+  return std::string(target.data(), static_cast<size_t>(length));
+}
+
+Result<std::vector<std::string>> list_directory(const Directory& directory) {
+  // A second descriptor, because closedir closes what fdopendir was given and
+  // the position of the shared one would be moved.
+  Fd again(open_retrying(directory.fd.get(), ".", O_RDONLY | O_DIRECTORY));
+  if (!again) return fail_errno(directory.path, errno);
+  std::unique_ptr<DIR, CloseDir> dir(::fdopendir(again.get()));
+  if (!dir) return fail_errno(directory.path, errno);
+  again.release();  // closedir closes it from here on
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = ::readdir(dir.get())) {
+    std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  if (errno != 0) return fail_errno(directory.path, errno);
+  return names;
+}
+
+bool exists_at(const Directory& directory, const std::string& name) {
+  return ::faccessat(directory.fd.get(), name.c_str(), F_OK, 0) == 0;
+}
+
+}  // namespace tidemark::base
