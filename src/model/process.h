@@ -1,0 +1,97 @@
+// A process at one instant, exactly as read. Everything derived is computed
+// later, so that old recordings profit from new analyses.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/mapping.h"
+#include "model/reading.h"
+#include "model/smaps_fields.h"
+
+namespace tidemark::model {
+
+// A pid alone is reused; with its start time it is one process for ever.
+struct ProcessId {
+  int32_t pid = 0;
+  uint64_t start_ticks = 0;  // clock ticks since boot
+  bool operator==(const ProcessId&) const = default;
+};
+
+// /proc/PID/stat, the fields somebody here needs.
+struct ProcessStat {
+  int32_t pid = 0;
+  std::string comm;
+  char state = '?';
+  int32_t parent_pid = 0;
+  int32_t session_id = 0;
+  bool is_kernel_thread = false;
+  uint64_t minor_fault_count = 0;
+  uint64_t major_fault_count = 0;
+  uint64_t thread_count = 0;
+  uint64_t start_ticks = 0;
+  bool operator==(const ProcessStat&) const = default;
+};
+
+// /proc/PID/statm. Anyone may read it, of every process.
+struct Statm {
+  uint64_t size_pages = 0;
+  uint64_t resident_pages = 0;
+  uint64_t shared_pages = 0;  // file and shmem pages among the resident
+  uint64_t text_pages = 0;
+  uint64_t data_pages = 0;
+  bool operator==(const Statm&) const = default;
+};
+
+// /proc/PID/status, the memory lines. Kernel threads have none of them.
+struct ProcessStatus {
+  std::optional<uint32_t> user_id;  // the real one
+  std::optional<uint64_t> thread_count;
+  std::optional<uint64_t> peak_size_bytes;   // VmPeak
+  std::optional<uint64_t> size_bytes;        // VmSize
+  std::optional<uint64_t> locked_bytes;      // VmLck
+  std::optional<uint64_t> peak_rss_bytes;    // VmHWM
+  std::optional<uint64_t> rss_bytes;         // VmRSS
+  std::optional<uint64_t> rss_anon_bytes;    // RssAnon
+  std::optional<uint64_t> rss_file_bytes;    // RssFile
+  std::optional<uint64_t> rss_shmem_bytes;   // RssShmem
+  std::optional<uint64_t> page_table_bytes;  // VmPTE
+  std::optional<uint64_t> swap_bytes;        // VmSwap, without shmem's
+  std::optional<uint64_t> hugetlb_bytes;     // HugetlbPages
+  bool operator==(const ProcessStatus&) const = default;
+};
+
+// Open descriptors by what they refer to.
+struct DescriptorCount {
+  std::string kind;  // "file", "socket", "pipe", "memfd", "eventfd", …
+  uint64_t count = 0;
+  bool operator==(const DescriptorCount&) const = default;
+};
+
+enum class ProcessState : uint8_t {
+  Ok,            // memory was read
+  Denied,        // it is there, its memory may not be read
+  Gone,          // it ended while being read
+  Zombie,        // ended, waits for its parent; has no memory
+  KernelThread,  // has no address space
+  Failed,        // some other error, said in the reading
+};
+std::string_view process_state_name(ProcessState state);
+
+struct Process {
+  ProcessId id;
+  ProcessStat stat;
+  ProcessState state = ProcessState::Ok;
+  std::string command_line;  // as read: arguments parted by NUL
+  std::string cgroup_path;   // in the hierarchy that accounts memory
+  ProcessStatus status;
+  std::optional<Statm> statm;
+  Reading<SmapsFields> rollup;
+  Reading<std::vector<Mapping>> mappings;             // only when asked for
+  Reading<std::vector<Thread>> threads;               // only when asked for
+  Reading<std::vector<DescriptorCount>> descriptors;  // only when asked for
+};
+
+}  // namespace tidemark::model

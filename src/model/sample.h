@@ -1,0 +1,46 @@
+// One instant, and the two interfaces everything that runs over time is made
+// of: a Source fills a Sample, a Sink takes it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "model/machine.h"
+#include "model/process.h"
+
+namespace tidemark::model {
+
+struct Sample {
+  uint64_t started_realtime_ns = 0;
+  uint64_t started_monotonic_ns = 0;
+  uint64_t ended_monotonic_ns = 0;
+  bool reader_is_root = false;  // a denied read then is not for want of it
+  std::optional<Machine> machine;
+  std::vector<Process> processes;  // in order of discovery; parents may follow
+  std::vector<Cgroup> cgroups;
+};
+
+class Source {
+ public:
+  Source() = default;
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+  virtual ~Source() = default;
+  // Gone when what it reads has ended: the caller stops in good order.
+  virtual base::Status collect(Sample& sample) = 0;
+};
+
+class Sink {
+ public:
+  Sink() = default;
+  Sink(const Sink&) = delete;
+  Sink& operator=(const Sink&) = delete;
+  virtual ~Sink() = default;
+  virtual base::Status accept(const Sample& sample) = 0;
+  // Called once, on every way out.
+  virtual base::Status finish() = 0;
+};
+
+}  // namespace tidemark::model
