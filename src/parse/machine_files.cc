@@ -1,0 +1,178 @@
+#include "parse/machine_files.h"
+
+#include "base/text.h"
+#include "parse/malformed.h"
+
+namespace tidemark::parse {
+namespace {
+
+using base::parse_u64;
+using base::take_word;
+using model::MemInfo;
+
+struct MemInfoLine {
+  std::string_view label;
+  std::optional<uint64_t> MemInfo::*target;
+};
+constexpr MemInfoLine kMemInfoLines[] = {
+    {"MemTotal", &MemInfo::total_bytes},
+    {"MemFree", &MemInfo::free_bytes},
+    {"MemAvailable", &MemInfo::available_bytes},
+    {"Buffers", &MemInfo::buffers_bytes},
+    {"Cached", &MemInfo::cached_bytes},
+    {"SwapCached", &MemInfo::swap_cached_bytes},
+    {"SwapTotal", &MemInfo::swap_total_bytes},
+    {"SwapFree", &MemInfo::swap_free_bytes},
+    {"Zswap", &MemInfo::zswap_bytes},
+    {"AnonPages", &MemInfo::anon_pages_bytes},
+    {"Mapped", &MemInfo::mapped_bytes},
+    {"Shmem", &MemInfo::shmem_bytes},
+    {"SReclaimable", &MemInfo::slab_reclaimable_bytes},
+    {"SUnreclaim", &MemInfo::slab_unreclaimable_bytes},
+    {"KernelStack", &MemInfo::kernel_stack_bytes},
+    {"PageTables", &MemInfo::page_tables_bytes},
+    {"SecPageTables", &MemInfo::secondary_page_tables_bytes},
+    {"VmallocUsed", &MemInfo::vmalloc_used_bytes},
+    {"Percpu", &MemInfo::percpu_bytes},
+    {"Hugetlb", &MemInfo::hugetlb_bytes},
+    {"Hugepagesize", &MemInfo::huge_page_size_bytes},
+};
+
+const MemInfoLine* find_line(std::string_view label) {
+  for (const MemInfoLine& line : kMemInfoLines) {
+    if (line.label == label) return &line;
+  }
+  return nullptr;
+}
+
+// mountinfo writes blank, tab, newline and backslash as \040 and the like.
+std::string undo_octal(std::string_view text) {
+  const auto is_octal = [&](size_t i) {
+    return i < text.size() && text[i] >= '0' && text[i] <= '7';
+  };
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && is_octal(i + 1) && is_octal(i + 2) &&
+        is_octal(i + 3) && text[i + 1] <= '3') {
+      plain += static_cast<char>((text[i + 1] - '0') * 64 +
+                                 (text[i + 2] - '0') * 8 + (text[i + 3] - '0'));
+      i += 3;
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
+}
+
+bool take_device(std::string_view word, Mount& mount) {
+  std::optional<uint64_t> major = parse_u64(base::take_until(word, ':'));
+  std::optional<uint64_t> minor = parse_u64(word);
+  if (!major || !minor || *major > UINT32_MAX || *minor > UINT32_MAX) {
+    return false;
+  }
+  mount.device_major = static_cast<uint32_t>(*major);
+  mount.device_minor = static_cast<uint32_t>(*minor);
+  return true;
+}
+
+base::Result<Mount> parse_mount(std::string_view line) {
+  std::string_view rest = line;
+  Mount mount;
+  take_word(rest);  // id
+  take_word(rest);  // parent
+  if (!take_device(take_word(rest), mount)) return malformed("mountinfo", line);
+  mount.root = undo_octal(take_word(rest));
+  mount.mount_point = undo_octal(take_word(rest));
+  // Optional fields of any number end in a lone dash.
+  std::string_view word;
+  do {
+    word = take_word(rest);
+    if (word.empty()) return malformed("mountinfo", line);
+  } while (word != "-");
+  mount.type = take_word(rest);
+  base::take_until(rest, ' ');
+  base::take_until(rest, ' ');  // source, which may be empty: two blanks
+  mount.super_options = take_word(rest);
+  if (mount.type.empty()) return malformed("mountinfo", line);
+  return mount;
+}
+
+}  // namespace
+
+base::Result<MemInfo> parse_meminfo(std::string_view text) {
+  MemInfo info;
+  while (!text.empty()) {
+    const std::string_view line = base::take_line(text);
+    std::string_view value = line;
+    const MemInfoLine* known = find_line(base::take_until(value, ':'));
+    if (!known) continue;
+    std::optional<uint64_t> bytes = base::parse_kib(value);
+    if (!bytes) return malformed("meminfo", line);
+    info.*known->target = bytes;
+  }
+  return info;
+}
+
+base::Result<model::ZoneInfo> parse_zoneinfo(std::string_view text) {
+  model::ZoneInfo info;
+  while (!text.empty()) {
+    const std::string_view line = base::take_line(text);
+    std::string_view rest = line;
+    std::string_view label = take_word(rest);
+    if (label == "pages") label = take_word(rest);
+    uint64_t* target = label == "free"      ? &info.free_pages
+                       : label == "managed" ? &info.managed_pages
+                       : label == "count:"  ? &info.per_cpu_free_pages
+                                            : nullptr;
+    if (!target) continue;
+    std::optional<uint64_t> pages = parse_u64(base::trim(rest));
+    if (!pages) return malformed("zoneinfo", line);
+    *target += *pages;
+  }
+  return info;
+}
+
+base::Result<std::vector<Mount>> parse_mountinfo(std::string_view text) {
+  std::vector<Mount> mounts;
+  while (!text.empty()) {
+    base::Result<Mount> mount = parse_mount(base::take_line(text));
+    if (!mount) return mount.error();
+    mounts.push_back(std::move(*mount));
+  }
+  return mounts;
+}
+
+base::Result<std::optional<uint64_t>> parse_cgroup_number(
+    std::string_view text) {
+  const std::string_view word = base::trim(text);
+  if (word == "max") return std::optional<uint64_t>();
+  std::optional<uint64_t> number = parse_u64(word);
+  if (!number) return malformed("cgroup value", text);
+  // v1 says "no limit" as the largest multiple of the page size below 2^63.
+  constexpr uint64_t kNoLimit = uint64_t{1} << 62;
+  if (*number >= kNoLimit) return std::optional<uint64_t>();
+  return number;
+}
+
+bool lists_controller(std::string_view controllers, std::string_view name) {
+  std::string_view rest = base::trim(controllers);
+  while (!rest.empty()) {
+    if (take_word(rest) == name) return true;
+  }
+  return false;
+}
+
+std::vector<UserName> parse_passwd(std::string_view text) {
+  std::vector<UserName> users;
+  while (!text.empty()) {
+    std::string_view line = base::take_line(text);
+    const std::string_view name = base::take_until(line, ':');
+    base::take_until(line, ':');
+    std::optional<uint64_t> uid = parse_u64(base::take_until(line, ':'));
+    if (name.empty() || !uid || *uid > UINT32_MAX) continue;
+    users.push_back({static_cast<uint32_t>(*uid), std::string(name)});
+  }
+  return users;
+}
+
+}  // namespace tidemark::parse

@@ -1,0 +1,290 @@
+#include "parse/machine_files.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "unit/fixture.h"
+#include "unit/parse/truncation.h"
+
+namespace tidemark::parse {
+namespace {
+
+using base::ErrorKind;
+using model::MemInfo;
+using model::ZoneInfo;
+using test::read_fixture;
+
+// ---- meminfo
+
+TEST(MemInfo, ReadsARealOne) {
+  base::Result<MemInfo> info =
+      parse_meminfo(read_fixture("debian-6.1/proc/meminfo"));
+  ASSERT_TRUE(info) << info.error().what;
+  MemInfo expected;
+  expected.total_bytes = 208720U * 1024;
+  expected.free_bytes = 169828U * 1024;
+  expected.available_bytes = 173240U * 1024;
+  expected.buffers_bytes = 0;
+  expected.cached_bytes = 3728U * 1024;
+  expected.swap_cached_bytes = 0;
+  expected.swap_total_bytes = 0;
+  expected.swap_free_bytes = 0;
+  expected.zswap_bytes = 0;
+  expected.anon_pages_bytes = 8400U * 1024;
+  expected.mapped_bytes = 2376U * 1024;
+  expected.shmem_bytes = 3728U * 1024;
+  expected.slab_reclaimable_bytes = 9008U * 1024;
+  expected.slab_unreclaimable_bytes = 6720U * 1024;
+  expected.kernel_stack_bytes = 768U * 1024;
+  expected.page_tables_bytes = 120U * 1024;
+  expected.secondary_page_tables_bytes = 0;
+  expected.vmalloc_used_bytes = 8172U * 1024;
+  expected.percpu_bytes = 260U * 1024;
+  expected.hugetlb_bytes = 0;
+  expected.huge_page_size_bytes = 2048U * 1024;
+  EXPECT_TRUE(*info == expected);
+}
+
+TEST(MemInfo, LeavesUnreportedFieldsEmpty) {
+  base::Result<MemInfo> info = parse_meminfo("MemTotal: 1 kB\n");
+  ASSERT_TRUE(info) << info.error().what;
+  EXPECT_EQ(info->total_bytes, 1024U);
+  EXPECT_FALSE(info->available_bytes) << "absent must not read as zero";
+}
+
+TEST(MemInfo, SkipsUnknownLabels) {
+  base::Result<MemInfo> info = parse_meminfo(
+      "NewCounter: lots\nHugePages_Total:       0\n\nMemFree: 2 kB");
+  ASSERT_TRUE(info) << info.error().what;
+  EXPECT_EQ(info->free_bytes, 2048U);
+}
+
+TEST(MemInfo, RefusesAKnownLabelWithGarbage) {
+  for (const char* line :
+       {"MemFree: lots kB", "MemFree:", "MemFree: 1", "MemFree: 1 MB",
+        "MemFree: -1 kB", "MemFree: 18014398509481984 kB"}) {
+    base::Result<MemInfo> info =
+        parse_meminfo("MemTotal: 1 kB\n" + std::string(line) + "\n");
+    ASSERT_FALSE(info) << line;
+    EXPECT_EQ(info.error().what,
+              "meminfo: cannot read '" + std::string(line) + "'");
+  }
+}
+
+TEST(MemInfo, OfNothingKnowsNothing) {
+  base::Result<MemInfo> info = parse_meminfo("");
+  ASSERT_TRUE(info) << info.error().what;
+  EXPECT_TRUE(*info == MemInfo());
+}
+
+TEST(MemInfo, SurvivesTruncationAtEveryByte) {
+  test::expect_survives_truncation(read_fixture("host-6.18/proc/meminfo"),
+                                   "meminfo", parse_meminfo);
+}
+
+// ---- zoneinfo
+
+TEST(ZoneInfo, SumsOverTheZonesOfARealOne) {
+  base::Result<ZoneInfo> info =
+      parse_zoneinfo(read_fixture("debian-6.12/proc/zoneinfo"));
+  ASSERT_TRUE(info) << info.error().what;
+  EXPECT_EQ(*info, (ZoneInfo{3808 + 41828, 193, 3840 + 50101}));
+}
+
+TEST(ZoneInfo, SumsOverProcessors) {
+  base::Result<ZoneInfo> info = parse_zoneinfo(
+      "Node 0, zone   Normal\n"
+      "  pages free     100\n"
+      "        managed  200\n"
+      "      nr_free_pages 100\n"
+      "  pagesets\n"
+      "    cpu: 0\n"
+      "              count: 7\n"
+      "              high:  42\n"
+      "    cpu: 1\n"
+      "              count: 8\n");
+  ASSERT_TRUE(info) << info.error().what;
+  EXPECT_EQ(*info, (ZoneInfo{100, 15, 200}));
+}
+
+TEST(ZoneInfo, RefusesAKnownLabelWithGarbage) {
+  for (const char* line : {"  pages free     many", "        managed  ",
+                           "              count: -1"}) {
+    base::Result<ZoneInfo> info = parse_zoneinfo(line);
+    ASSERT_FALSE(info) << line;
+    EXPECT_EQ(info.error().what,
+              "zoneinfo: cannot read '" + std::string(line) + "'");
+  }
+}
+
+TEST(ZoneInfo, OfNothingIsZero) {
+  base::Result<ZoneInfo> info = parse_zoneinfo("");
+  ASSERT_TRUE(info) << info.error().what;
+  EXPECT_EQ(*info, ZoneInfo());
+}
+
+TEST(ZoneInfo, SurvivesTruncationAtEveryByte) {
+  test::expect_survives_truncation(read_fixture("debian-6.12/proc/zoneinfo"),
+                                   "zoneinfo", parse_zoneinfo);
+}
+
+// ---- mountinfo
+
+Mount mount_of(std::string_view line) {
+  base::Result<std::vector<Mount>> mounts = parse_mountinfo(line);
+  EXPECT_TRUE(mounts) << mounts.error().what;
+  if (!mounts || mounts->size() != 1) return {};
+  return mounts->front();
+}
+
+TEST(MountInfo, ReadsALine) {
+  EXPECT_EQ(mount_of("51 47 0:32 /docker/x /sys/fs/cgroup/memory rw,relatime "
+                     "- cgroup cgroup rw,memory\n"),
+            (Mount{0, 32, "/docker/x", "/sys/fs/cgroup/memory", "cgroup",
+                   "rw,memory"}));
+}
+
+TEST(MountInfo, SkipsAnyNumberOfOptionalFields) {
+  EXPECT_EQ(mount_of("1 2 8:1 / /mnt rw shared:1 master:2 unbindable - ext4 "
+                     "/dev/sda1 rw,discard\n"),
+            (Mount{8, 1, "/", "/mnt", "ext4", "rw,discard"}));
+}
+
+TEST(MountInfo, UndoesOctalEscapes) {
+  const Mount mount = mount_of(
+      "1 2 0:40 /a\\040b /two\\040words\\011tab\\012line\\134slash rw - tmpfs "
+      "a\\040b rw\n");
+  EXPECT_EQ(mount.root, "/a b");
+  EXPECT_EQ(mount.mount_point, "/two words\ttab\nline\\slash");
+  EXPECT_EQ(mount.super_options, "rw");
+}
+
+TEST(MountInfo, LeavesABackslashThatIsNoEscape) {
+  EXPECT_EQ(mount_of("1 2 0:40 / /a\\09 rw - tmpfs x rw\n").mount_point,
+            "/a\\09");
+  EXPECT_EQ(mount_of("1 2 0:40 / /a\\400 rw - tmpfs x rw\n").mount_point,
+            "/a\\400")
+      << "more than a byte";
+}
+
+TEST(MountInfo, ReadsAMountWithoutASource) {
+  // mount -t tmpfs "" /mnt, as kernel 6.18 prints it.
+  EXPECT_EQ(mount_of("63 43 0:39 / /mnt rw,relatime - tmpfs  rw\n"),
+            (Mount{0, 39, "/", "/mnt", "tmpfs", "rw"}));
+}
+
+TEST(MountInfo, ReadsAMountPointThatIsADash) {
+  EXPECT_EQ(mount_of("63 43 0:39 / - rw - tmpfs x rw\n").mount_point, "-");
+}
+
+TEST(MountInfo, FindsTheMemoryHierarchyOfARealSystem) {
+  base::Result<std::vector<Mount>> mounts =
+      parse_mountinfo(read_fixture("host-6.18/proc/3/mountinfo"));
+  ASSERT_TRUE(mounts) << mounts.error().what;
+  const Mount memory{0,        32,         "/", "/sys/fs/cgroup/memory",
+                     "cgroup", "rw,memory"};
+  EXPECT_NE(std::find(mounts->begin(), mounts->end(), memory), mounts->end());
+}
+
+TEST(MountInfo, OfNothingIsNothing) {
+  base::Result<std::vector<Mount>> mounts = parse_mountinfo("");
+  ASSERT_TRUE(mounts) << mounts.error().what;
+  EXPECT_TRUE(mounts->empty());
+}
+
+TEST(MountInfo, RefusesWhatIsNoMount) {
+  for (const char* line : {
+           "\n",
+           "1 2",
+           "1 2 x:1 / /mnt rw - tmpfs x rw",
+           "1 2 0 / /mnt rw - tmpfs x rw",
+           "1 2 4294967296:0 / /mnt rw - tmpfs x rw",
+           "1 2 0:1 / /mnt rw tmpfs x rw",
+           "1 2 0:1 / /mnt rw -",
+           "1 2 0:1 / /mnt rw - ",
+       }) {
+    base::Result<std::vector<Mount>> mounts = parse_mountinfo(line);
+    ASSERT_FALSE(mounts) << line;
+    EXPECT_EQ(mounts.error().kind, ErrorKind::Malformed);
+  }
+}
+
+TEST(MountInfo, SurvivesTruncationAtEveryByte) {
+  test::expect_survives_truncation(
+      "51 47 0:32 /a\\040b /sys/fs/cgroup/memory rw shared:7 - cgroup cgroup "
+      "rw,memory\n"
+      "52 47 8:1 / /mnt\\134 rw - ext4 /dev/sda1 rw\n",
+      "mountinfo", parse_mountinfo);
+}
+
+// ---- cgroup numbers
+
+TEST(CgroupNumber, ReadsBytes) {
+  base::Result<std::optional<uint64_t>> number = parse_cgroup_number(
+      read_fixture("debian-6.12/cgroup/app/memory.current"));
+  ASSERT_TRUE(number) << number.error().what;
+  EXPECT_EQ(*number, 8634368U);
+}
+
+TEST(CgroupNumber, TakesMaxAsNoLimit) {
+  base::Result<std::optional<uint64_t>> number =
+      parse_cgroup_number(read_fixture("debian-6.12/cgroup/app/memory.max"));
+  ASSERT_TRUE(number) << number.error().what;
+  EXPECT_FALSE(*number);
+}
+
+TEST(CgroupNumber, TakesTheLargestOfV1AsNoLimit) {
+  // 2^63 - 4096
+  base::Result<std::optional<uint64_t>> number =
+      parse_cgroup_number("9223372036854771712\n");
+  ASSERT_TRUE(number) << number.error().what;
+  EXPECT_FALSE(*number);
+}
+
+TEST(CgroupNumber, TakesALargeLimitAsALimit) {
+  base::Result<std::optional<uint64_t>> number =
+      parse_cgroup_number("1099511627776\n");
+  ASSERT_TRUE(number) << number.error().what;
+  EXPECT_EQ(*number, 1099511627776U);
+}
+
+TEST(CgroupNumber, RefusesWhatIsNoNumber) {
+  for (const char* text : {"", "\n", "-1\n", "4k\n", "1 2\n", "maximum\n",
+                           "18446744073709551616\n"}) {
+    base::Result<std::optional<uint64_t>> number = parse_cgroup_number(text);
+    ASSERT_FALSE(number) << text;
+    EXPECT_EQ(number.error().kind, ErrorKind::Malformed);
+  }
+}
+
+TEST(ListsController, FindsAWholeWord) {
+  EXPECT_TRUE(lists_controller("cpuset cpu io memory pids\n", "memory"));
+  EXPECT_TRUE(lists_controller("memory\n", "memory"));
+  EXPECT_FALSE(lists_controller("cpu hugetlb memory2\n", "memory"));
+  EXPECT_FALSE(lists_controller("", "memory"));
+  EXPECT_FALSE(lists_controller("\n", ""));
+}
+
+// ---- passwd
+
+TEST(Passwd, ReadsNamesById) {
+  const std::vector<UserName> users = parse_passwd(
+      "root:x:0:0:root:/root:/bin/bash\nnobody:x:65534:65534::/:/bin/false");
+  ASSERT_EQ(users.size(), 2U);
+  EXPECT_EQ(users[0].user_id, 0U);
+  EXPECT_EQ(users[0].name, "root");
+  EXPECT_EQ(users[1].user_id, 65534U);
+  EXPECT_EQ(users[1].name, "nobody");
+}
+
+TEST(Passwd, SkipsLinesThatAreNoUser) {
+  const std::vector<UserName> users = parse_passwd(
+      "# comment\n\n+::::::\nbad:x:abc:0::/:\nbig:x:4294967296:0::/:\n:x:5:\n"
+      "ok:x:7:7::/:/bin/sh\n");
+  ASSERT_EQ(users.size(), 1U);
+  EXPECT_EQ(users[0].name, "ok");
+}
+
+}  // namespace
+}  // namespace tidemark::parse
