@@ -1,0 +1,323 @@
+#include "model/region.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <tuple>
+
+namespace tidemark::model {
+namespace {
+
+struct KindWords {
+  std::string_view token;
+  Category category;
+};
+constexpr std::array<KindWords, 18> kKinds = {{
+    {"image", Category::Code},
+    {"heap", Category::Heap},
+    {"arena", Category::Heap},
+    {"named_heap", Category::Heap},
+    {"stack", Category::Stack},
+    {"thread_stack", Category::Stack},
+    {"anon", Category::Anon},
+    {"named_anon", Category::Anon},
+    {"jit", Category::Anon},
+    {"reservation", Category::Anon},
+    {"memfd", Category::Shm},
+    {"shared_anon", Category::Shm},
+    {"sysv", Category::Shm},
+    {"tmpfs", Category::Shm},
+    {"file", Category::File},
+    {"device", Category::File},
+    {"hugetlb", Category::Huge},
+    {"vdso", Category::Code},
+}};
+
+// HEAP_MAX_SIZE of glibc on 64-bit machines: arenas beyond the first are
+// aligned to it and reserve it whole, so that an address tells its arena.
+constexpr uint64_t kArenaBytes = uint64_t{64} << 20;
+// pthread_attr_setguardsize defaults to one page; nobody uses more than a few.
+constexpr uint64_t kMaxGuardBytes = uint64_t{1} << 20;
+
+bool is_private_anonymous(const Mapping& m) {
+  return !m.permissions.shared && m.inode_id == 0 &&
+         (m.name.empty() || m.name.starts_with("[anon"));
+}
+
+bool is_plain_anonymous(const Mapping& m) {
+  return is_private_anonymous(m) && m.name.empty();
+}
+
+bool is_writable_data(const Mapping& m) {
+  return m.permissions.read && m.permissions.write && !m.permissions.execute;
+}
+
+using FileKey = std::tuple<uint32_t, uint32_t, uint64_t>;
+
+FileKey file_key(const Mapping& m) {
+  return {m.device_major, m.device_minor, m.inode_id};
+}
+
+bool same_file(const Mapping& a, const Mapping& b) {
+  return a.inode_id != 0 && file_key(a) == file_key(b);
+}
+
+bool contains(const Mapping& m, uint64_t address) {
+  return address >= m.start_address && address < m.end_address;
+}
+
+bool is_hugetlb(const Mapping& m) {
+  static const uint64_t kHugeFlag = vm_flag_bit("ht");
+  return (m.vm_flags & kHugeFlag) != 0 || m.name.starts_with("/anon_hugepage");
+}
+
+bool is_vdso(std::string_view name) {
+  return name == "[vdso]" || name.starts_with("[vvar") ||
+         name == "[vsyscall]" || name == "[uprobes]" || name == "[sigpage]" ||
+         name == "[vectors]";
+}
+
+// "[anon:NAME]" and "[anon: NAME]"; empty for other names.
+std::string_view anonymous_name(std::string_view name) {
+  constexpr std::string_view kHead = "[anon:";
+  if (!name.starts_with(kHead) || !name.ends_with(']')) return {};
+  name = name.substr(kHead.size(), name.size() - kHead.size() - 1);
+  while (name.starts_with(' '))
+    name.remove_prefix(1);
+  return name;
+}
+
+bool names_allocator(std::string_view name) {
+  constexpr std::string_view kAllocators[] = {
+      "malloc",   "scudo",           "jemalloc", "mimalloc",
+      "tcmalloc", "partition_alloc", "heap",
+  };
+  return std::ranges::any_of(kAllocators, [&](std::string_view word) {
+    return name.find(word) != std::string_view::npos;
+  });
+}
+
+bool names_stack(std::string_view name) {
+  return name.find("pthread stack") != std::string_view::npos ||
+         name.starts_with("stack_and_tls");
+}
+
+std::string file_base_name(std::string_view name) {
+  const size_t slash = name.rfind('/');
+  return std::string(slash == std::string_view::npos ? name
+                                                     : name.substr(slash + 1));
+}
+
+class RegionFinder {
+ public:
+  RegionFinder(const std::vector<Mapping>& mappings, const RegionHints& hints)
+      : mappings_(mappings), hints_(hints) {
+    for (const Thread& thread : hints.threads) {
+      if (!thread.stack_pointer_address) ++unlocated_threads_;
+    }
+    for (const Mapping& m : mappings) {
+      if (m.is_file() && m.permissions.execute) images_.insert(file_key(m));
+    }
+    // The main thread is in [stack], located or not.
+    if (unlocated_threads_ > 0 && !hints.threads.empty() &&
+        !hints.threads[0].stack_pointer_address) {
+      --unlocated_threads_;
+    }
+  }
+
+  std::vector<Region> find() {
+    std::vector<Region> regions;
+    for (size_t i = 0; i < mappings_.size();) {
+      Region region = region_at(i);
+      i += region.mapping_count;
+      regions.push_back(std::move(region));
+    }
+    return regions;
+  }
+
+ private:
+  // Tried in this order: what the kernel names, what a stack pointer or an
+  // alignment proves, then what is left.
+  Region region_at(size_t i) {
+    const Mapping& m = mappings_[i];
+    if (is_hugetlb(m)) return single(RegionKind::HugeTlb, i, m.name);
+    if (m.name == "[stack]") return single(RegionKind::MainStack, i, m.name);
+    if (m.name == "[heap]") return single(RegionKind::BrkHeap, i, m.name);
+    if (is_vdso(m.name)) return vdso_at(i);
+    if (std::optional<Region> stack = thread_stack_at(i)) return *stack;
+    if (std::optional<Region> arena = arena_at(i)) return *arena;
+    if (std::optional<Region> shared = shared_memory_at(i)) return *shared;
+    if (m.is_file()) return file_at(i);
+    return anonymous_at(i);
+  }
+
+  static Region single(RegionKind kind, size_t i, std::string name) {
+    return Region{kind, i, 1, std::move(name), 0};
+  }
+
+  Region vdso_at(size_t i) const {
+    size_t count = 1;
+    while (i + count < mappings_.size() && is_vdso(mappings_[i + count].name)) {
+      ++count;
+    }
+    return Region{RegionKind::Vdso, i, count, "[vdso]", 0};
+  }
+
+  bool touches_next(size_t i) const {
+    return i + 1 < mappings_.size() &&
+           mappings_[i].end_address == mappings_[i + 1].start_address;
+  }
+
+  const Thread* thread_in(const Mapping& m) const {
+    for (const Thread& thread : hints_.threads) {
+      if (thread.stack_pointer_address &&
+          contains(m, *thread.stack_pointer_address)) {
+        return &thread;
+      }
+    }
+    return nullptr;
+  }
+
+  // A stack is told by a thread's stack pointer in it, or by the name its
+  // library gave it; the guard lies directly below. For threads whose pointer
+  // the kernel did not tell (they were running) the shape must do: a small
+  // guard, and writable memory right above it.
+  std::optional<Region> thread_stack_at(size_t i) {
+    const Mapping& m = mappings_[i];
+    const bool is_guard = is_private_anonymous(m) && m.is_inaccessible() &&
+                          m.size_bytes() <= kMaxGuardBytes && touches_next(i);
+    const size_t stack_index = is_guard ? i + 1 : i;
+    const Mapping& stack = mappings_[stack_index];
+    if (!is_private_anonymous(stack) || !stack.permissions.write) {
+      return std::nullopt;
+    }
+    const size_t count = stack_index - i + 1;
+    if (const Thread* thread = thread_in(stack)) {
+      return Region{RegionKind::ThreadStack, i, count, thread->comm,
+                    thread->thread_id};
+    }
+    if (names_stack(anonymous_name(stack.name))) {
+      return Region{RegionKind::ThreadStack, i, count, stack.name, 0};
+    }
+    if (is_guard && unlocated_threads_ > 0 && is_plain_anonymous(stack) &&
+        stack.size_bytes() > m.size_bytes() && !arena_at(stack_index)) {
+      --unlocated_threads_;
+      return Region{RegionKind::ThreadStack, i, count, "", 0};
+    }
+    return std::nullopt;
+  }
+
+  // The used part of an arena, then its reserve up to the next 64 MiB border.
+  // The reserve may run on into a neighbour's guard, which the kernel merges.
+  std::optional<Region> arena_at(size_t i) const {
+    const Mapping& m = mappings_[i];
+    if (!is_plain_anonymous(m) || !is_writable_data(m) ||
+        m.start_address % kArenaBytes != 0) {
+      return std::nullopt;
+    }
+    const uint64_t border = m.start_address + kArenaBytes;
+    if (m.end_address == border) {
+      return Region{RegionKind::Arena, i, 1, "malloc arena", 0};
+    }
+    if (!touches_next(i)) return std::nullopt;
+    const Mapping& reserve = mappings_[i + 1];
+    if (!is_plain_anonymous(reserve) || !reserve.is_inaccessible() ||
+        reserve.end_address < border) {
+      return std::nullopt;
+    }
+    return Region{RegionKind::Arena, i, 2, "malloc arena", 0};
+  }
+
+  std::optional<Region> shared_memory_at(size_t i) const {
+    const Mapping& m = mappings_[i];
+    if (m.name.starts_with("/memfd:")) {
+      return single(RegionKind::MemFd, i, m.name);
+    }
+    if (m.name.starts_with("/SYSV")) {
+      return single(RegionKind::SysV, i, m.name);
+    }
+    if (m.name == "/dev/zero (deleted)" || m.name.starts_with("[anon_shmem:")) {
+      return single(RegionKind::SharedAnonymous, i, m.name);
+    }
+    const DeviceNumber device{m.device_major, m.device_minor};
+    const bool in_memory = std::ranges::find(hints_.memory_devices, device) !=
+                               hints_.memory_devices.end() ||
+                           m.name.starts_with("/dev/shm/");
+    // A program run from tmpfs is still a program.
+    if (m.is_file() && in_memory && !is_image(m)) {
+      return single(RegionKind::TmpFile, i, m.name);
+    }
+    return std::nullopt;
+  }
+
+  // The loader maps at least one segment of every program and library
+  // executable; data files never are.
+  bool is_image(const Mapping& file) const {
+    return images_.contains(file_key(file));
+  }
+
+  Region file_at(size_t i) const {
+    const Mapping& m = mappings_[i];
+    if (m.name.starts_with("/dev/")) {
+      return single(RegionKind::Device, i, m.name);
+    }
+    if (!is_image(m)) return single(RegionKind::File, i, m.name);
+    size_t last = i;
+    for (size_t next = i + 1; next < mappings_.size(); ++next) {
+      const Mapping& candidate = mappings_[next];
+      if (same_file(candidate, m)) {
+        last = next;
+      } else if (!is_plain_anonymous(candidate) ||
+                 candidate.start_address != mappings_[next - 1].end_address) {
+        break;
+      }
+    }
+    // What follows without a gap, writable and nameless, is the bss: the
+    // loader maps it right behind the data segment.
+    if (touches_next(last) && is_plain_anonymous(mappings_[last + 1]) &&
+        is_writable_data(mappings_[last + 1]) &&
+        !thread_in(mappings_[last + 1]) && !arena_at(last + 1)) {
+      ++last;
+    }
+    return Region{RegionKind::Image, i, last - i + 1, file_base_name(m.name),
+                  0};
+  }
+
+  Region anonymous_at(size_t i) const {
+    const Mapping& m = mappings_[i];
+    const std::string_view name = anonymous_name(m.name);
+    if (!name.empty()) {
+      return single(names_allocator(name) ? RegionKind::NamedHeap
+                                          : RegionKind::NamedAnonymous,
+                    i, m.name);
+    }
+    if (m.permissions.execute) return single(RegionKind::Jit, i, m.name);
+    if (m.is_inaccessible()) {
+      return single(RegionKind::Reservation, i, m.name);
+    }
+    return single(RegionKind::Anonymous, i, m.name);
+  }
+
+  const std::vector<Mapping>& mappings_;
+  const RegionHints& hints_;
+  std::set<FileKey> images_;
+  size_t unlocated_threads_ = 0;
+};
+
+}  // namespace
+
+std::string_view region_kind_token(RegionKind kind) {
+  return kKinds[static_cast<size_t>(kind)].token;
+}
+
+Category region_category(RegionKind kind) {
+  return kKinds[static_cast<size_t>(kind)].category;
+}
+
+std::vector<Region> find_regions(const std::vector<Mapping>& mappings,
+                                 const RegionHints& hints) {
+  return RegionFinder(mappings, hints).find();
+}
+
+}  // namespace tidemark::model
