@@ -1,0 +1,170 @@
+#include "source/cgroups.h"
+
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "base/text.h"
+#include "parse/machine_files.h"
+
+namespace tidemark::source {
+namespace {
+
+using model::CgroupVersion;
+
+struct Candidate {
+  CgroupVersion version = CgroupVersion::None;
+  std::string directory;
+  std::string mounted_root = "/";
+};
+
+bool is_memory_v1(const parse::Mount& mount) {
+  if (mount.type != "cgroup") return false;
+  for (std::string_view option : base::split(mount.super_options, ',')) {
+    if (option == "memory") return true;
+  }
+  return false;
+}
+
+bool has_memory_v2(const base::Directory& directory) {
+  base::Result<std::string> controllers =
+      base::read_file_at(directory, "cgroup.controllers");
+  return controllers && parse::lists_controller(*controllers, "memory");
+}
+
+// The mounts as the running system lists them.
+std::vector<Candidate> mounted_candidates(const Roots& roots) {
+  base::Result<std::string> text =
+      base::read_file_at(roots.proc, "self/mountinfo");
+  if (!text) return {};
+  base::Result<std::vector<parse::Mount>> mounts =
+      parse::parse_mountinfo(*text);
+  if (!mounts) return {};
+  std::vector<Candidate> found;
+  for (const parse::Mount& mount : *mounts) {
+    if (is_memory_v1(mount)) {
+      found.push_back({CgroupVersion::V1, mount.mount_point, mount.root});
+    } else if (mount.type == "cgroup2") {
+      found.push_back({CgroupVersion::V2, mount.mount_point, mount.root});
+    }
+  }
+  return found;
+}
+
+// Beside a copied proc, or the host's mounted into a container, its cgroup
+// tree is expected where sysfs would have it, or plainly as `cgroup`.
+std::vector<Candidate> neighbour_candidates(const Roots& roots) {
+  std::vector<Candidate> found;
+  for (const char* place : {"../sys/fs/cgroup", "../cgroup"}) {
+    const std::string base = roots.proc.join(place);
+    found.push_back({CgroupVersion::V1, base + "/memory", "/"});
+    found.push_back({CgroupVersion::V2, base, "/"});
+    found.push_back({CgroupVersion::V2, base + "/unified", "/"});
+  }
+  return found;
+}
+
+bool accounts_memory(const Candidate& candidate,
+                     const base::Directory& directory) {
+  if (candidate.version == CgroupVersion::V2) return has_memory_v2(directory);
+  // A v2 group may be called "memory" too; only v1 has this file everywhere.
+  return base::exists_at(directory, "memory.usage_in_bytes");
+}
+
+bool is_cgroup_filesystem(const base::Directory& directory) {
+  struct statfs info {};
+  if (::fstatfs(directory.fd.get(), &info) != 0) return false;
+  return info.f_type == CGROUP_SUPER_MAGIC ||
+         info.f_type == CGROUP2_SUPER_MAGIC;
+}
+
+}  // namespace
+
+CgroupHierarchy CgroupHierarchy::find(const Roots& roots) {
+  CgroupHierarchy hierarchy;
+  const std::vector<Candidate> candidates =
+      roots.is_live ? mounted_candidates(roots) : neighbour_candidates(roots);
+  for (const Candidate& candidate : candidates) {
+    base::Result<base::Directory> directory =
+        base::open_directory(candidate.directory);
+    if (!directory || !accounts_memory(candidate, *directory)) continue;
+    hierarchy.version_ = candidate.version;
+    hierarchy.mounted_root_ = candidate.mounted_root;
+    hierarchy.has_real_inodes_ = is_cgroup_filesystem(*directory);
+    hierarchy.root_ = std::move(*directory);
+    return hierarchy;
+  }
+  hierarchy.note_ =
+      roots.is_live
+          ? "no mounted cgroup hierarchy accounts memory"
+          : "no cgroup tree with memory files beside " + roots.proc.path;
+  return hierarchy;
+}
+
+std::string_view CgroupHierarchy::path_of(
+    const std::vector<parse::CgroupMembership>& memberships) const {
+  for (const parse::CgroupMembership& membership : memberships) {
+    const bool is_v2 = membership.controllers.empty();
+    if (version_ == CgroupVersion::V2 && is_v2) return membership.path;
+    if (version_ != CgroupVersion::V1) continue;
+    for (std::string_view name : base::split(membership.controllers, ',')) {
+      if (name == "memory") return membership.path;
+    }
+  }
+  // Without a hierarchy of its own the v2 line still names the unit.
+  if (version_ == CgroupVersion::None) {
+    for (const parse::CgroupMembership& membership : memberships) {
+      if (membership.controllers.empty()) return membership.path;
+    }
+  }
+  return {};
+}
+
+model::Reading<uint64_t> CgroupHierarchy::read_bytes(
+    const base::Directory& group, const char* v1_name,
+    const char* v2_name) const {
+  const char* name = version_ == CgroupVersion::V1 ? v1_name : v2_name;
+  base::Result<std::string> text = base::read_file_at(group, name);
+  if (!text) return model::unknown<uint64_t>(text.error().what);
+  base::Result<std::optional<uint64_t>> number =
+      parse::parse_cgroup_number(*text);
+  if (!number) return model::unknown<uint64_t>(number.error().what);
+  if (!*number) return model::unknown<uint64_t>("no limit");
+  return model::known(**number);
+}
+
+model::Cgroup CgroupHierarchy::read(const std::string& path) const {
+  model::Cgroup group;
+  group.path = path;
+  if (!root_) {
+    group.charged_bytes = model::unknown<uint64_t>(note_);
+    group.peak_bytes = model::unknown<uint64_t>(note_);
+    return group;
+  }
+  std::string_view below = path;
+  if (mounted_root_ != "/" && below.starts_with(mounted_root_)) {
+    below.remove_prefix(mounted_root_.size());
+  }
+  while (below.starts_with('/'))
+    below.remove_prefix(1);
+  base::Result<base::Directory> directory =
+      base::open_directory_at(*root_, below.empty() ? "." : std::string(below));
+  if (!directory) {
+    group.charged_bytes = model::unknown<uint64_t>(directory.error().what);
+    group.peak_bytes = model::unknown<uint64_t>(directory.error().what);
+    return group;
+  }
+  struct stat info {};
+  if (has_real_inodes_ && ::fstat(directory->fd.get(), &info) == 0) {
+    group.inode_id = info.st_ino;
+  }
+  group.charged_bytes =
+      read_bytes(*directory, "memory.usage_in_bytes", "memory.current");
+  group.peak_bytes =
+      read_bytes(*directory, "memory.max_usage_in_bytes", "memory.peak");
+  group.limit_bytes =
+      read_bytes(*directory, "memory.limit_in_bytes", "memory.max").value;
+  return group;
+}
+
+}  // namespace tidemark::source

@@ -1,0 +1,52 @@
+// Finds the cgroup hierarchy that accounts memory, and reads its groups.
+//
+// Three layouts exist in the field: v2 alone, v1 alone, and hybrid, where both
+// are mounted and only one of them has the memory controller. The controller
+// decides, not the version: it can be in only one hierarchy at a time.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "model/machine.h"
+#include "parse/process_files.h"
+#include "source/roots.h"
+
+namespace tidemark::source {
+
+class CgroupHierarchy {
+ public:
+  // Never fails: without a hierarchy every look-up answers "unknown" with the
+  // reason found here.
+  static CgroupHierarchy find(const Roots& roots);
+
+  model::CgroupVersion version() const { return version_; }
+  const std::string& note() const { return note_; }
+
+  // The group of a process that owns its memory, out of /proc/PID/cgroup.
+  // Empty when none of the lines is of this hierarchy.
+  std::string_view path_of(
+      const std::vector<parse::CgroupMembership>& memberships) const;
+
+  model::Cgroup read(const std::string& path) const;
+
+ private:
+  model::Reading<uint64_t> read_bytes(const base::Directory& group,
+                                      const char* v1_name,
+                                      const char* v2_name) const;
+
+  model::CgroupVersion version_ = model::CgroupVersion::None;
+  std::optional<base::Directory> root_;
+  // What of the hierarchy is mounted: inside a container paths of
+  // /proc/PID/cgroup may begin above it.
+  std::string mounted_root_ = "/";
+  // On a real cgroup file system the inode number is the group's id; in a
+  // copied tree it means nothing.
+  bool has_real_inodes_ = false;
+  std::string note_;
+};
+
+}  // namespace tidemark::source

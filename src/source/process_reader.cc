@@ -1,0 +1,274 @@
+#include "source/process_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "parse/process_files.h"
+#include "source/smaps_file.h"
+
+namespace tidemark::source {
+namespace {
+
+using base::ErrorKind;
+using model::Process;
+using model::ProcessState;
+using model::SmapsFields;
+
+bool has_ended(const base::Error& error) {
+  return error.kind == ErrorKind::Gone;
+}
+
+std::string reason_of(const base::Error& error) {
+  return error.kind == ErrorKind::Denied ? "denied: " + error.what : error.what;
+}
+
+template <typename T>
+model::Reading<T> reading_of(base::Result<T> result) {
+  if (result) return model::known(std::move(*result));
+  return model::unknown<T>(reason_of(result.error()));
+}
+
+ProcessState state_of(const base::Error& error) {
+  if (error.kind == ErrorKind::Denied) return ProcessState::Denied;
+  return has_ended(error) ? ProcessState::Gone : ProcessState::Failed;
+}
+
+SmapsFields sum_of(const std::vector<model::Mapping>& mappings) {
+  SmapsFields sum;
+  for (const model::Mapping& mapping : mappings)
+    sum.add(mapping.fields);
+  return sum;
+}
+
+// An exiting process has given up its memory while its entry is still there.
+bool has_no_memory(const model::ProcessStat& stat) {
+  return stat.state == 'Z' || stat.state == 'X';
+}
+
+}  // namespace
+
+ProcessReader::ProcessReader(const Roots& roots, const CgroupHierarchy& cgroups,
+                             ProcessDetail detail)
+    : roots_(roots), cgroups_(cgroups), detail_(detail) {}
+
+base::Result<model::ProcessStat> ProcessReader::read_stat(int32_t pid) {
+  base::Status status =
+      base::read_file_at(roots_.proc, std::to_string(pid) + "/stat", buffer_);
+  if (!status) return status.error();
+  return parse::parse_stat(buffer_);
+}
+
+base::Result<Process> ProcessReader::read(int32_t pid) {
+  base::Result<base::Directory> directory =
+      base::open_directory_at(roots_.proc, std::to_string(pid));
+  if (!directory) return directory.error();
+  Process process;
+  base::Status status = base::read_file_at(*directory, "stat", buffer_);
+  if (!status) return status.error();
+  base::Result<model::ProcessStat> stat = parse::parse_stat(buffer_);
+  if (!stat) return base::within(directory->path, stat.error());
+  process.stat = std::move(*stat);
+  process.id = {pid, process.stat.start_ticks};
+  if (process.stat.is_kernel_thread) {
+    process.state = ProcessState::KernelThread;
+    return process;
+  }
+  if (base::read_file_at(*directory, "status", buffer_)) {
+    base::Result<model::ProcessStatus> parsed = parse::parse_status(buffer_);
+    if (!parsed) return base::within(directory->path, parsed.error());
+    process.status = *parsed;
+  }
+  if (detail_.cgroup && base::read_file_at(*directory, "cgroup", buffer_)) {
+    base::Result<std::vector<parse::CgroupMembership>> memberships =
+        parse::parse_cgroup(buffer_);
+    if (memberships) process.cgroup_path = cgroups_.path_of(*memberships);
+  }
+  if (has_no_memory(process.stat)) {
+    process.state = ProcessState::Zombie;
+    return process;
+  }
+  if (base::read_file_at(*directory, "cmdline", buffer_)) {
+    process.command_line = parse::parse_command_line(buffer_);
+  }
+  read_memory(*directory, process);
+  if (detail_.threads) process.threads = reading_of(read_threads(*directory));
+  if (detail_.descriptors) {
+    process.descriptors = reading_of(count_descriptors(*directory));
+  }
+  return process;
+}
+
+base::Status ProcessReader::read_asked_memory(const base::Directory& directory,
+                                              Process& process) {
+  SmapsFields fields;
+  if (detail_.rollup) {
+    base::Status status = read_rollup(directory, fields);
+    if (!status) return status;
+  }
+  if (detail_.mappings) {
+    std::vector<model::Mapping> mappings;
+    base::Status status = read_mappings(directory, mappings);
+    if (!status) return status;
+    if (!detail_.rollup) fields = sum_of(mappings);
+    process.mappings = model::known(std::move(mappings));
+  }
+  process.rollup = model::known(fields);
+  return base::Ok{};
+}
+
+void ProcessReader::read_memory(const base::Directory& directory,
+                                Process& process) {
+  base::Status status = read_asked_memory(directory, process);
+  if (status) return;
+  process.state = state_of(status.error());
+  process.rollup = model::unknown<SmapsFields>(reason_of(status.error()));
+  process.mappings =
+      model::unknown<std::vector<model::Mapping>>(reason_of(status.error()));
+  // Anyone may read statm, so a denied process still shows its RSS.
+  if (base::read_file_at(directory, "statm", buffer_)) {
+    base::Result<model::Statm> statm = parse::parse_statm(buffer_);
+    if (statm) process.statm = *statm;
+  }
+}
+
+base::Status ProcessReader::read_rollup(const base::Directory& directory,
+                                        SmapsFields& fields) {
+  base::Status status = base::read_file_at(directory, "smaps_rollup", buffer_);
+  if (status && !buffer_.empty()) {
+    base::Result<SmapsFields> rollup = parse::parse_smaps_rollup(buffer_);
+    if (!rollup) return base::within(directory.path, rollup.error());
+    fields = *rollup;
+    return base::Ok{};
+  }
+  if (!status && status.error().kind != ErrorKind::NotFound) return status;
+  // Kernels before 4.14 and some copied trees have smaps alone.
+  std::vector<model::Mapping> mappings;
+  status = read_mappings(directory, mappings);
+  fields = sum_of(mappings);
+  if (!status && status.error().kind == ErrorKind::NotFound &&
+      !base::exists_at(directory, "stat")) {
+    return base::fail(ErrorKind::Gone, directory.path + ": it has ended");
+  }
+  return status;
+}
+
+base::Status ProcessReader::read_mappings(
+    const base::Directory& directory, std::vector<model::Mapping>& mappings) {
+  base::Status status = stream_smaps(
+      directory, smaps_parser_,
+      [&](const model::Mapping& mapping) { mappings.push_back(mapping); });
+  if (!status) return status;
+  // Every living user process has mappings: an empty file is one that has just
+  // given up its memory.
+  if (mappings.empty()) {
+    return base::fail(ErrorKind::Gone,
+                      directory.join("smaps") + ": the process has ended");
+  }
+  return base::Ok{};
+}
+
+base::Result<std::vector<model::Thread>> ProcessReader::read_threads(
+    const base::Directory& directory) {
+  base::Result<base::Directory> tasks =
+      base::open_directory_at(directory, "task");
+  if (!tasks) return tasks.error();
+  base::Result<std::vector<std::string>> names = base::list_directory(*tasks);
+  if (!names) return names.error();
+  std::vector<model::Thread> threads;
+  for (const std::string& name : *names) {
+    std::optional<int32_t> id = base::parse_pid(name);
+    if (!id) continue;
+    model::Thread thread;
+    thread.thread_id = *id;
+    if (base::read_file_at(*tasks, name + "/stat", buffer_)) {
+      if (base::Result<model::ProcessStat> stat = parse::parse_stat(buffer_)) {
+        thread.comm = stat->comm;
+        thread.state = stat->state;
+      }
+    }
+    if (detail_.mappings &&
+        base::read_file_at(*tasks, name + "/syscall", buffer_)) {
+      base::Result<std::optional<uint64_t>> pointer =
+          parse::parse_syscall_stack_pointer(buffer_);
+      if (pointer) thread.stack_pointer_address = *pointer;
+    }
+    threads.push_back(std::move(thread));
+  }
+  std::ranges::sort(threads, {}, &model::Thread::thread_id);
+  return threads;
+}
+
+base::Result<std::vector<model::DescriptorCount>>
+ProcessReader::count_descriptors(const base::Directory& directory) {
+  base::Result<base::Directory> fds = base::open_directory_at(directory, "fd");
+  if (!fds) return fds.error();
+  base::Result<std::vector<std::string>> names = base::list_directory(*fds);
+  if (!names) return names.error();
+  std::vector<model::DescriptorCount> counts;
+  for (const std::string& name : *names) {
+    base::Result<std::string> target = base::read_link_at(*fds, name);
+    if (!target) continue;  // closed meanwhile
+    std::string kind = parse::descriptor_kind(*target);
+    auto found = std::ranges::find(counts, kind, &model::DescriptorCount::kind);
+    if (found == counts.end()) {
+      counts.push_back({std::move(kind), 1});
+    } else {
+      ++found->count;
+    }
+  }
+  std::ranges::sort(counts, std::greater<>(), &model::DescriptorCount::count);
+  return counts;
+}
+
+base::Result<std::vector<int32_t>> ProcessReader::list_pids() const {
+  base::Result<std::vector<std::string>> names =
+      base::list_directory(roots_.proc);
+  if (!names) return names.error();
+  std::vector<int32_t> pids;
+  for (const std::string& name : *names) {
+    if (std::optional<int32_t> pid = base::parse_pid(name)) {
+      pids.push_back(*pid);
+    }
+  }
+  std::ranges::sort(pids);
+  return pids;
+}
+
+base::Result<std::vector<int32_t>> ProcessReader::children(int32_t pid) {
+  base::Result<base::Directory> tasks =
+      base::open_directory_at(roots_.proc, std::to_string(pid) + "/task");
+  if (!tasks) return children_by_scan(pid);
+  base::Result<std::vector<std::string>> names = base::list_directory(*tasks);
+  if (!names) return names.error();
+  std::vector<int32_t> all;
+  for (const std::string& name : *names) {
+    // Each thread lists the processes it has forked itself.
+    base::Status status =
+        base::read_file_at(*tasks, name + "/children", buffer_);
+    if (!status) {
+      // Absent in kernels built without CONFIG_PROC_CHILDREN.
+      const bool thread_is_there = base::exists_at(*tasks, name + "/stat");
+      if (thread_is_there) return children_by_scan(pid);
+      continue;
+    }
+    base::Result<std::vector<int32_t>> some = parse::parse_children(buffer_);
+    if (!some) return some.error();
+    all.insert(all.end(), some->begin(), some->end());
+  }
+  return all;
+}
+
+base::Result<std::vector<int32_t>> ProcessReader::children_by_scan(
+    int32_t pid) {
+  base::Result<std::vector<int32_t>> pids = list_pids();
+  if (!pids) return pids.error();
+  std::vector<int32_t> found;
+  for (int32_t candidate : *pids) {
+    base::Result<model::ProcessStat> stat = read_stat(candidate);
+    if (stat && stat->parent_pid == pid) found.push_back(candidate);
+  }
+  return found;
+}
+
+}  // namespace tidemark::source

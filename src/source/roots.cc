@@ -1,0 +1,56 @@
+#include "source/roots.h"
+
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/text.h"
+
+namespace tidemark::source {
+namespace {
+
+constexpr const char* kDefaultProc = "/proc";
+
+bool looks_like_proc(const base::Directory& directory) {
+  if (base::exists_at(directory, "meminfo")) return true;
+  base::Result<std::vector<std::string>> names =
+      base::list_directory(directory);
+  return names && std::ranges::any_of(*names, [](const std::string& name) {
+           return base::parse_pid(name).has_value();
+         });
+}
+
+bool is_procfs(const base::Directory& directory) {
+  struct statfs info {};
+  return ::fstatfs(directory.fd.get(), &info) == 0 &&
+         info.f_type == PROC_SUPER_MAGIC;
+}
+
+}  // namespace
+
+base::Result<Roots> open_roots(const std::string& proc_path) {
+  std::string path = proc_path;
+  if (path.empty()) {
+    const char* from_environment = std::getenv("PROCFS");
+    path =
+        from_environment && *from_environment ? from_environment : kDefaultProc;
+  }
+  base::Result<base::Directory> proc = base::open_directory(path);
+  if (!proc) {
+    base::Error error = base::within("cannot open the proc tree", proc.error());
+    return base::fail(error.kind, error.what,
+                      "--proc and PROCFS name a directory like /proc");
+  }
+  if (!looks_like_proc(*proc)) {
+    return base::fail(
+        base::ErrorKind::NotFound,
+        path + " is no proc tree: no process and no meminfo in it",
+        "--proc and PROCFS name a directory like /proc");
+  }
+  const bool is_live = path == kDefaultProc && is_procfs(*proc);
+  return Roots{std::move(*proc), is_live};
+}
+
+}  // namespace tidemark::source
