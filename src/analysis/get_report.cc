@@ -1,0 +1,74 @@
+#include "analysis/get_report.h"
+
+#include "analysis/process_tree.h"
+
+namespace tidemark::analysis {
+namespace {
+
+using model::Process;
+
+GetProcess describe(const Process& process, const KernelCosts& costs,
+                    const std::vector<model::DeviceNumber>& devices) {
+  GetProcess row;
+  row.id = process.id;
+  row.parent_pid = process.stat.parent_pid;
+  row.name = display_name(process);
+  row.comm = process.stat.comm;
+  row.command = command_text(process);
+  row.state = process.state;
+  row.use = use_of(process, costs);
+  row.peak_rss_bytes = process.status.peak_rss_bytes;
+  row.unknown = unknowns_of(process, row.use);
+  if (process.mappings) {
+    model::RegionHints hints;
+    if (process.threads) hints.threads = *process.threads;
+    hints.memory_devices = devices;
+    row.categories = categories_of(
+        *process.mappings, model::find_regions(*process.mappings, hints));
+  }
+  return row;
+}
+
+// The kernel gives no proportional figure for hugetlb, so pages that several
+// of these processes map count once for each.
+void note_shared_hugetlb(const model::Sample& sample, GetReport& report) {
+  size_t sharers = 0;
+  for (const Process& process : sample.processes) {
+    if (process.rollup &&
+        process.rollup->get_or_zero(model::SmapsField::SharedHugetlb) > 0) {
+      ++sharers;
+    }
+  }
+  if (sharers > 1) {
+    report.notes.push_back(std::to_string(sharers) +
+                           " processes share huge pages; the kernel does not "
+                           "divide them, so the sum counts them repeatedly");
+  }
+}
+
+}  // namespace
+
+GetReport make_get_report(
+    const model::Sample& sample,
+    const std::vector<model::DeviceNumber>& memory_devices) {
+  GetReport report;
+  report.realtime_ns = sample.started_realtime_ns;
+  report.read_ns = sample.ended_monotonic_ns - sample.started_monotonic_ns;
+  KernelCosts costs;
+  if (sample.machine) costs.page_size_bytes = sample.machine->page_size_bytes;
+  for (const TreeEntry& entry : process_tree(sample.processes)) {
+    GetProcess row =
+        describe(sample.processes[entry.index], costs, memory_devices);
+    row.depth = entry.depth;
+    report.total.add(row.use);
+    if (row.state == model::ProcessState::Denied) {
+      report.denied_hint = denied_hint(sample);
+    }
+    add_categories(report.categories, row.categories);
+    report.processes.push_back(std::move(row));
+  }
+  note_shared_hugetlb(sample, report);
+  return report;
+}
+
+}  // namespace tidemark::analysis

@@ -1,0 +1,46 @@
+// The report of `get`: one process or a tree, with its total.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/process_use.h"
+#include "model/region.h"
+#include "model/sample.h"
+
+namespace tidemark::analysis {
+
+struct GetProcess {
+  model::ProcessId id;
+  int32_t parent_pid = 0;
+  uint32_t depth = 0;  // below the root of its tree
+  std::string name;
+  std::string comm;
+  std::string command;
+  model::ProcessState state = model::ProcessState::Ok;
+  Use use;
+  std::optional<uint64_t> peak_rss_bytes;  // VmHWM, since it started
+  std::vector<std::pair<std::string, std::string>> unknown;
+  std::vector<CategoryUse> categories;  // only when mappings were read
+};
+
+struct GetReport {
+  uint64_t realtime_ns = 0;
+  uint64_t read_ns = 0;  // how long reading took
+  Use total;
+  std::vector<GetProcess> processes;  // parents before children
+  std::vector<CategoryUse> categories;
+  std::vector<std::string> notes;
+  std::string denied_hint;  // when a process was denied
+};
+
+// One list of memory devices (tmpfs, ramfs) serves
+// all processes of a report.
+GetReport make_get_report(
+    const model::Sample& sample,
+    const std::vector<model::DeviceNumber>& memory_devices);
+
+}  // namespace tidemark::analysis
