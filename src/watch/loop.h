@@ -1,0 +1,65 @@
+// Runs a source on a clock and hands each sample to a sink.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "base/result.h"
+#include "model/sample.h"
+
+namespace tidemark::watch {
+
+// Deadlines on a fixed grid: tick n is due at start + n * period, however long
+// the ticks before it took, so a long watch does not drift. Ticks whose time
+// has passed are skipped and counted, never run in a burst.
+class Ticker {
+ public:
+  Ticker(uint64_t start_ns, uint64_t period_ns);
+
+  struct Tick {
+    uint64_t due_ns = 0;
+    uint64_t missed_count = 0;  // of those right before this one
+  };
+  // The first tick is due at the start.
+  Tick next(uint64_t now_ns);
+
+ private:
+  uint64_t start_ns_;
+  uint64_t period_ns_;
+  uint64_t next_index_ = 0;
+};
+
+struct LoopOptions {
+  uint64_t period_ns = 1'000'000'000;
+  std::optional<uint64_t> count;        // ticks; endless without
+  std::optional<uint64_t> duration_ns;  // from the start
+};
+
+// How the loop waits and tells the time; replaced in tests.
+struct LoopClock {
+  std::function<uint64_t()> now_ns;
+  // Waits until the time; true when asked to stop.
+  std::function<bool(uint64_t)> wait_until;
+};
+
+enum class LoopEnd {
+  Completed,   // count or duration reached
+  Stopped,     // by a signal
+  TargetGone,  // the source has nothing left to read
+};
+
+struct LoopResult {
+  LoopEnd end = LoopEnd::Completed;
+  base::Error gone;  // the source's sentence, for TargetGone
+  uint64_t tick_count = 0;
+  uint64_t missed_count = 0;
+};
+
+// finish() of the sink is called on every way out. A failure of either side
+// ends the loop with that error.
+base::Result<LoopResult> run_loop(model::Source& source, model::Sink& sink,
+                                  const LoopOptions& options,
+                                  const LoopClock& clock);
+
+}  // namespace tidemark::watch

@@ -1,0 +1,35 @@
+// Ends long work in order on SIGINT, SIGTERM, SIGHUP and SIGQUIT.
+#pragma once
+
+#include <csignal>
+#include <cstdint>
+#include <optional>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace tidemark::watch {
+
+// While one of these lives the four signals are blocked and wait in a
+// descriptor, so that nothing is interrupted half way; the old mask comes back
+// with its end. One at a time: the mask is the process's.
+class StopSignals {
+ public:
+  static base::Result<StopSignals> block();
+  StopSignals(StopSignals&& other) noexcept;
+  StopSignals& operator=(StopSignals&&) = delete;
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+  ~StopSignals();
+
+  // Sleeps until the monotonic time, or until a signal; returns its number.
+  std::optional<int> wait_until(uint64_t monotonic_ns);
+
+ private:
+  StopSignals() = default;
+  base::Fd fd_;
+  sigset_t old_mask_{};
+  bool owns_mask_ = false;
+};
+
+}  // namespace tidemark::watch
