@@ -1,0 +1,104 @@
+#include "view/json/maps.h"
+
+#include <fmt/format.h>
+
+#include "view/json/use.h"
+
+namespace tidemark::view {
+namespace {
+
+using base::JsonWriter;
+using model::Mapping;
+
+// Addresses are text: 2^53 is all a JSON reader must keep of a number.
+std::string hex(uint64_t address) {
+  return fmt::format("{:#x}", address);
+}
+
+void write_flags(JsonWriter& json, uint64_t flags) {
+  json.key("vm_flags");
+  json.begin_array();
+  for (size_t i = 0; i < model::kVmFlagCount; ++i) {
+    if ((flags >> i) & 1) json.string(model::kVmFlagNames[i]);
+  }
+  if (flags & model::kVmFlagOther) json.string("other");
+  json.end_array();
+}
+
+void write_mapping(JsonWriter& json, const Mapping& mapping) {
+  json.begin_object();
+  json.member("start", hex(mapping.start_address));
+  json.member("end", hex(mapping.end_address));
+  json.member("permissions", model::permission_letters(mapping.permissions));
+  json.member("offset_bytes", mapping.offset_bytes);
+  json.member("device", fmt::format("{:02x}:{:02x}", mapping.device_major,
+                                    mapping.device_minor));
+  json.member("inode", mapping.inode_id);
+  json.member("name", mapping.name);
+  for (size_t i = 0; i < model::kSmapsFieldCount; ++i) {
+    const auto field = static_cast<model::SmapsField>(i);
+    if (!mapping.fields.has(field)) continue;
+    json.member(model::kSmapsLabels[i].json_name,
+                mapping.fields.get_or_zero(field));
+  }
+  json.member("thp_eligible", mapping.is_thp_eligible);
+  write_flags(json, mapping.vm_flags);
+  json.end_object();
+}
+
+void write_region(JsonWriter& json, const analysis::MapsRegion& region) {
+  json.begin_object();
+  json.member("kind", model::region_kind_token(region.kind));
+  json.member("category", model::category_token(region.category));
+  json.member("name", region.name);
+  if (region.thread_id != 0) json.member("thread_id", region.thread_id);
+  json.member("start", hex(region.start_address));
+  json.member("end", hex(region.end_address));
+  json.member("size_bytes", region.sum.size_bytes);
+  json.member("rss_bytes", region.sum.rss_bytes);
+  json.member("pss_bytes", region.sum.pss_bytes);
+  json.member("uss_bytes", region.sum.private_bytes);
+  json.member("swap_pss_bytes", region.sum.swap_pss_bytes);
+  json.key("mappings");
+  json.begin_array();
+  for (const Mapping& mapping : region.mappings)
+    write_mapping(json, mapping);
+  json.end_array();
+  json.end_object();
+}
+
+}  // namespace
+
+std::string maps_json(const analysis::MapsReport& report,
+                      JsonWriter::Layout layout) {
+  JsonWriter json(layout);
+  json.begin_object();
+  write_head(json, "tidemark.maps/1", report.realtime_ns, report.read_ns);
+  json.member("pid", report.process.pid);
+  json.member("start_ticks", report.process.start_ticks);
+  json.member("name", report.name);
+  json.member("cmdline", report.command);
+  json.key("total");
+  json.begin_object();
+  json.member("mapping_count", report.total.mapping_count);
+  json.member("size_bytes", report.total.size_bytes);
+  json.member("rss_bytes", report.total.rss_bytes);
+  json.member("pss_bytes", report.total.pss_bytes);
+  json.member("uss_bytes", report.total.private_bytes);
+  json.member("swap_pss_bytes", report.total.swap_pss_bytes);
+  json.member("status_rss_bytes", report.status_rss_bytes);
+  json.member("peak_rss_bytes", report.peak_rss_bytes);
+  json.member("page_table_bytes", report.page_table_bytes);
+  json.end_object();
+  write_categories(json, report.categories);
+  json.key("regions");
+  json.begin_array();
+  for (const analysis::MapsRegion& region : report.regions) {
+    write_region(json, region);
+  }
+  json.end_array();
+  json.end_object();
+  return json.take();
+}
+
+}  // namespace tidemark::view

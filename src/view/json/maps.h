@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "analysis/maps_report.h"
+#include "base/json.h"
+
+namespace tidemark::view {
+
+// Schema "tidemark.maps/1". Every field smaps printed, per mapping.
+std::string maps_json(const analysis::MapsReport& report,
+                      base::JsonWriter::Layout layout);
+
+}  // namespace tidemark::view

@@ -1,0 +1,81 @@
+#include "view/text/table.h"
+
+#include <algorithm>
+
+#include "base/escape.h"
+
+namespace tidemark::view {
+namespace {
+
+constexpr size_t kGap = 2;
+
+}  // namespace
+
+std::vector<size_t> Table::widths(bool with_head) const {
+  std::vector<size_t> result;
+  for (const Column& column : columns_) {
+    const size_t head = with_head ? base::display_width(column.head) : 0;
+    result.push_back(std::max(column.least_width, head));
+  }
+  for (const std::vector<Cell>& row : rows_) {
+    for (size_t i = 0; i < row.size(); ++i) {
+      result[i] = std::max(result[i], base::display_width(row[i].text));
+    }
+  }
+  return result;
+}
+
+std::string Table::line(const TextStyle& style,
+                        const std::vector<size_t>& widths,
+                        const std::vector<Cell>& cells, size_t indent) const {
+  std::string out(indent, ' ');
+  size_t used = indent;
+  size_t owed = 0;  // blanks that are written only before more text
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    const Cell cell = i < cells.size() ? cells[i] : Cell{};
+    std::string text = cell.text;
+    const bool is_last = i + 1 == columns_.size();
+    if (is_last && !style.wide) {
+      const size_t room = style.width - std::min(style.width, used + owed);
+      text = base::fit_width(text, std::max<size_t>(room, 8), ellipsis(style));
+    }
+    const size_t width = base::display_width(text);
+    const size_t pad = widths[i] - std::min(widths[i], width);
+    if (columns_[i].align == Align::Right) owed += pad;
+    if (!text.empty()) {
+      out.append(owed, ' ');
+      used += owed + width;
+      owed = 0;
+      out += paint(style, cell.ink, text);
+    }
+    if (columns_[i].align == Align::Left) owed += pad;
+    owed += kGap;
+  }
+  out += '\n';
+  return out;
+}
+
+std::string Table::render(const TextStyle& style, bool header_again) const {
+  std::vector<Cell> head;
+  for (const Column& column : columns_) {
+    head.push_back({column.head, Ink::Dim});
+  }
+  const std::vector<size_t> sizes = widths(true);
+  const std::string head_line = line(style, sizes, head, 0);
+  std::string out = head_line;
+  for (const std::vector<Cell>& row : rows_)
+    out += line(style, sizes, row, 0);
+  if (header_again) out += head_line;
+  return out;
+}
+
+std::string Table::render_bare(const TextStyle& style, size_t indent) const {
+  const std::vector<size_t> sizes = widths(false);
+  std::string out;
+  for (const std::vector<Cell>& row : rows_) {
+    out += line(style, sizes, row, indent);
+  }
+  return out;
+}
+
+}  // namespace tidemark::view

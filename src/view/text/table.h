@@ -1,0 +1,47 @@
+// Columns that line up. Cells hold visible() text; the table knows their
+// width, pads them, and cuts only the last column.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "view/text/style.h"
+
+namespace tidemark::view {
+
+enum class Align { Left, Right };
+
+struct Column {
+  std::string head;
+  Align align = Align::Right;
+  size_t least_width = 0;
+};
+
+struct Cell {
+  std::string text;
+  Ink ink = Ink::Plain;
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  // One cell per column; missing ones are blank.
+  void add_row(std::vector<Cell> cells) { rows_.push_back(std::move(cells)); }
+
+  // `header_again` repeats the head as the last line, as Fuchsia's tools do.
+  std::string render(const TextStyle& style, bool header_again) const;
+  // Without a head, each line after `indent`.
+  std::string render_bare(const TextStyle& style, size_t indent) const;
+
+ private:
+  std::vector<size_t> widths(bool with_head) const;
+  std::string line(const TextStyle& style, const std::vector<size_t>& widths,
+                   const std::vector<Cell>& cells, size_t indent) const;
+
+  std::vector<Column> columns_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+}  // namespace tidemark::view
