@@ -1,0 +1,22 @@
+#include "cli/commands.h"
+
+namespace tidemark::cli {
+
+// Name and summary stand here too, so that `tidemark --help` and a typo cost
+// no construction of commands nobody runs; a test holds them equal.
+const std::vector<CommandEntry>& command_table() {
+  static const std::vector<CommandEntry> kTable = {
+      {"ps", "processes and groups by memory, and what none of them has",
+       ps_command},
+      {"get", "memory of a process or tree, now or repeatedly", get_command},
+      {"maps", "the address space of a process, region by region",
+       maps_command},
+      {"doctor", "what works here, what is missing, how to get it",
+       doctor_command},
+      {"completion", "completions for bash, zsh or fish", completion_command},
+      {"manual", "the manual page of a command", manual_command},
+  };
+  return kTable;
+}
+
+}  // namespace tidemark::cli

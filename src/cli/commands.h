@@ -1,0 +1,15 @@
+// One maker per command; each is in the file of its name.
+#pragma once
+
+#include "cli/command.h"
+
+namespace tidemark::cli {
+
+Command get_command();
+Command ps_command();
+Command maps_command();
+Command doctor_command();
+Command completion_command();
+Command manual_command();
+
+}  // namespace tidemark::cli

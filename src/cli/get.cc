@@ -1,0 +1,250 @@
+#include "cli/get.h"
+
+#include <memory>
+#include <utility>
+
+#include "analysis/get_report.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/output.h"
+#include "cli/targets.h"
+#include "source/machine_reader.h"
+#include "source/process_source.h"
+#include "view/csv/reports.h"
+#include "view/json/get.h"
+#include "view/text/get.h"
+#include "watch/loop.h"
+#include "watch/stop_signals.h"
+
+namespace tidemark::cli {
+namespace {
+
+using analysis::GetReport;
+
+// Turns samples into lines and keeps the highest.
+class GetPrinter : public model::Sink {
+ public:
+  GetPrinter(const GetOptions& options, Output& output,
+             std::vector<model::DeviceNumber> memory_devices)
+      : options_(options),
+        output_(output),
+        devices_(std::move(memory_devices)),
+        style_(text_style(options.common, output.fd())) {}
+
+  base::Status accept(const model::Sample& sample) override {
+    GetReport report = analysis::make_get_report(sample, devices_);
+    ++sample_count_;
+    base::Status status = base::Ok{};
+    if (options_.peak != PeakMode::Only || !options_.watch) {
+      status = output_.write(render(report));
+    }
+    const uint64_t height = report.total.in_ram().bytes;
+    if (!peak_ || height > peak_->total.in_ram().bytes) {
+      peak_ = std::move(report);
+    }
+    return status;
+  }
+
+  base::Status finish() override {
+    if (!options_.watch || options_.peak == PeakMode::None || !peak_) {
+      return base::Ok{};
+    }
+    return output_.write(render_peak());
+  }
+
+ private:
+  std::string render(const GetReport& report) {
+    const bool is_first = sample_count_ == 1;
+    switch (options_.common.format) {
+      case Format::Json:
+      case Format::JsonLines:
+        return view::get_json(
+            report, options_.watch ? base::JsonWriter::Layout::OneLine
+                                   : json_layout(options_.common.format));
+      case Format::Csv:
+        return (is_first ? view::get_csv_head() : "") +
+               view::get_csv_rows(report, options_.verbose);
+      case Format::Text:
+        break;
+    }
+    if (options_.as_memstat) {
+      return view::get_memstat_text(report, options_.verbose,
+                                    options_.in_bytes);
+    }
+    if (options_.in_bytes) return view::get_bytes_line(report);
+    if (!options_.watch) {
+      return view::get_text(report, {options_.verbose}, style_);
+    }
+    return (is_first ? view::get_watch_head(style_) : "") +
+           view::get_watch_line(report, {options_.verbose}, style_);
+  }
+
+  std::string render_peak() const {
+    if (options_.common.format == Format::Csv) return {};
+    if (options_.common.format != Format::Text) {
+      return view::get_peak_json(*peak_, sample_count_);
+    }
+    if (options_.as_memstat) {
+      const std::string head = options_.peak == PeakMode::Only ? "" : "Peak:\n";
+      return head + view::get_memstat_text(*peak_, options_.verbose,
+                                           options_.in_bytes);
+    }
+    if (options_.in_bytes) return view::get_bytes_line(*peak_);
+    return view::get_peak_text(*peak_, sample_count_, {options_.verbose},
+                               style_);
+  }
+
+  const GetOptions& options_;
+  Output& output_;
+  std::vector<model::DeviceNumber> devices_;
+  view::TextStyle style_;
+  std::optional<GetReport> peak_;
+  uint64_t sample_count_ = 0;
+};
+
+source::CollectOptions collect_options(const GetOptions& options,
+                                       std::vector<model::ProcessId> targets) {
+  source::CollectOptions collect;
+  collect.selection = {std::move(targets), options.with_descendants};
+  // Categories need every mapping, and the threads to tell their stacks.
+  const bool wants_categories = options.verbose && !options.as_memstat &&
+                                options.common.format != Format::Csv &&
+                                !options.in_bytes;
+  collect.detail.mappings = wants_categories;
+  collect.detail.threads = wants_categories;
+  collect.detail.cgroup = false;
+  collect.machine = false;
+  return collect;
+}
+
+base::Result<ExitCode> watch_targets(const GetOptions& options,
+                                     source::ProcessSource& source,
+                                     GetPrinter& printer) {
+  base::Result<watch::StopSignals> signals = watch::StopSignals::block();
+  if (!signals) return signals.error();
+  watch::LoopOptions loop;
+  loop.period_ns = options.period_ns;
+  loop.count = options.count;
+  loop.duration_ns = options.duration_ns;
+  if (!options.watch) loop.count = 1;
+  const watch::LoopClock clock = {
+      base::monotonic_ns,
+      [&](uint64_t until) { return signals->wait_until(until).has_value(); }};
+  base::Result<watch::LoopResult> result =
+      watch::run_loop(source, printer, loop, clock);
+  if (!result) return result.error();
+  if (result->missed_count > 0) {
+    print_note(options.common,
+               std::to_string(result->missed_count) +
+                   " ticks were missed: reading took longer than the interval");
+  }
+  if (result->end == watch::LoopEnd::TargetGone) return result->gone;
+  return ExitCode::Done;
+}
+
+base::Status set_duration(const std::string& word, uint64_t& target) {
+  base::Result<uint64_t> ns = base::parse_duration(word);
+  if (!ns) return ns.error();
+  target = *ns;
+  return base::Ok{};
+}
+
+void add_watch_options(OptionTable& table, GetOptions& o) {
+  table.value("--interval,--period", "DUR|HZ",
+              "time between readings with -w: 100ms, 2s, 10Hz (default 1s)",
+              [&o](const std::string& word) {
+                return set_duration(word, o.period_ns);
+              });
+  table.value("--count", "N", "end after N readings; implies -w",
+              [&o](const std::string& word) -> base::Status {
+                o.count = base::parse_u64(word);
+                if (!o.count || *o.count == 0) {
+                  return base::fail(base::ErrorKind::Misused,
+                                    "'" + word + "' is not a count");
+                }
+                o.watch = true;
+                return base::Ok{};
+              });
+  table.value("--duration", "DUR", "end after this time; implies -w",
+              [&o](const std::string& word) -> base::Status {
+                o.watch = true;
+                o.duration_ns = 0;
+                return set_duration(word, *o.duration_ns);
+              });
+}
+
+}  // namespace
+
+base::Result<uint64_t> parse_frequency(const std::string& word) {
+  const bool is_bare =
+      word.find_first_not_of("0123456789.") == std::string::npos;
+  return base::parse_duration(is_bare ? word + "Hz" : word);
+}
+
+void add_memstat_options(OptionTable& table, GetOptions& o) {
+  table.flag("-r,--recursive,--recursively",
+             "count all descendants of the process too", o.with_descendants);
+  table.flag("-v,--verbose", "each process, and what its memory is made of",
+             o.verbose);
+  table.flag("-w,--watch", "read again and again, until it ends or Ctrl-C",
+             o.watch);
+  table.value("-f,--frequency", "RATE",
+              "readings per second with -w: 10, 10Hz, 100ms",
+              [&o](const std::string& word) -> base::Status {
+                base::Result<uint64_t> ns = parse_frequency(word);
+                if (!ns) return ns.error();
+                o.period_ns = *ns;
+                return base::Ok{};
+              });
+  table.flag("--bytes", "only the number, in bytes", o.in_bytes);
+  table.flag("--peak", "after a watch, its highest reading (default)",
+             [&o] { o.peak = PeakMode::WithSamples; });
+  table.flag("--no-peak", "leave that out", [&o] { o.peak = PeakMode::None; });
+  table.flag("--only-peak", "print nothing else",
+             [&o] { o.peak = PeakMode::Only; });
+}
+
+base::Result<ExitCode> run_get(const GetOptions& options) {
+  base::Result<source::Roots> roots =
+      source::open_roots(options.common.proc_path);
+  if (!roots) return roots.error();
+  base::Result<std::vector<model::ProcessId>> targets =
+      find_targets(*roots, options.targets);
+  if (!targets) return targets.error();
+  base::Result<Output> output = Output::open(options.common.output_path);
+  if (!output) return output.error();
+  const int32_t first = targets->front().pid;
+  source::ProcessSource source(*roots,
+                               collect_options(options, std::move(*targets)));
+  GetPrinter printer(options, *output,
+                     source::read_memory_devices(*roots, first));
+  return watch_targets(options, source, printer);
+}
+
+Command get_command() {
+  auto options = std::make_shared<GetOptions>();
+  Command command;
+  command.name = "get";
+  command.summary = "memory of a process or tree, now or repeatedly";
+  command.description =
+      "Prints how much RAM a process holds: its proportional share (PSS) and "
+      "its huge pages, and beside that what is swapped out, what is private, "
+      "its RSS and what the kernel keeps for it. A NAME must be the whole name "
+      "of one process. With several processes, or -r, the sum comes first.";
+  command.examples = {
+      {"tidemark get 1234", "how much RAM process 1234 holds"},
+      {"tidemark get -rv postgres", "a tree, by process and kind of memory"},
+      {"tidemark get -w --interval 100ms 1234", "ten lines a second"},
+      {"tidemark get --bytes 1234", "one number for a script"},
+  };
+  OptionTable& table = command.options;
+  table.positional("PID|NAME", "the processes", options->targets, true);
+  add_memstat_options(table, *options);
+  add_watch_options(table, *options);
+  add_common_options(table, options->common, {"text", "json", "jsonl", "csv"});
+  command.run = [options] { return run_get(*options); };
+  return command;
+}
+
+}  // namespace tidemark::cli

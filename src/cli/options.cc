@@ -1,0 +1,195 @@
+#include "cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "base/escape.h"
+#include "base/text.h"
+
+namespace tidemark::cli {
+namespace {
+
+using base::ErrorKind;
+
+// At most a third of the letters may be wrong for a word to count as meant.
+constexpr size_t kTypoShare = 3;
+
+base::Error unknown_option(const OptionTable& table, const std::string& word) {
+  std::vector<std::string> names;
+  for (const Option& option : table.all()) {
+    if (option.is_positional) continue;
+    for (std::string& name : option.name_list()) {
+      names.push_back(std::move(name));
+    }
+  }
+  const std::string typed = word.substr(0, word.find('='));
+  const std::string meant = nearest(typed, names);
+  std::string what = word.starts_with('-')
+                         ? "unknown option '" + base::visible(typed) + "'"
+                         : "unexpected argument '" + base::visible(word) + "'";
+  if (!meant.empty() && word.starts_with('-')) {
+    what += "; did you mean '" + meant + "'?";
+  }
+  return base::fail(ErrorKind::Misused, what);
+}
+
+base::Error bad_choice(const Option& option, const std::string& word) {
+  std::string list;
+  for (const std::string& choice : option.choices) {
+    list += (list.empty() ? "" : ", ") + choice;
+  }
+  return base::fail(ErrorKind::Misused,
+                    "'" + base::visible(word) + "' is not a value of " +
+                        option.name_list().back(),
+                    "one of " + list);
+}
+
+}  // namespace
+
+std::vector<std::string> Option::name_list() const {
+  std::vector<std::string> list;
+  for (std::string_view name : base::split(names, ',')) {
+    list.emplace_back(name);
+  }
+  return list;
+}
+
+void OptionTable::flag(std::string names, std::string help, bool& target) {
+  flag(std::move(names), std::move(help), [&target] { target = true; });
+}
+
+void OptionTable::flag(std::string names, std::string help,
+                       std::function<void()> raise) {
+  Option option;
+  option.names = std::move(names);
+  option.help = std::move(help);
+  option.take = [raise = std::move(raise)](const std::string&) -> base::Status {
+    raise();
+    return base::Ok{};
+  };
+  options_.push_back(std::move(option));
+}
+
+void OptionTable::value(std::string names, std::string placeholder,
+                        std::string help, Take take) {
+  Option option;
+  option.names = std::move(names);
+  option.value = std::move(placeholder);
+  option.help = std::move(help);
+  option.take = std::move(take);
+  options_.push_back(std::move(option));
+}
+
+void OptionTable::value(std::string names, std::string placeholder,
+                        std::string help, std::string& target) {
+  value(std::move(names), std::move(placeholder), std::move(help),
+        [&target](const std::string& word) -> base::Status {
+          target = word;
+          return base::Ok{};
+        });
+}
+
+void OptionTable::choice(std::string names, std::vector<std::string> choices,
+                         std::string help, Take take) {
+  std::string placeholder;
+  for (const std::string& word : choices) {
+    placeholder += (placeholder.empty() ? "" : "|") + word;
+  }
+  value(std::move(names), std::move(placeholder), std::move(help),
+        std::move(take));
+  options_.back().choices = std::move(choices);
+}
+
+void OptionTable::positional(std::string name, std::string help,
+                             std::vector<std::string>& target,
+                             bool is_required) {
+  Option option;
+  option.names = std::move(name);
+  option.help = std::move(help);
+  option.is_positional = true;
+  option.is_required = is_required;
+  option.takes_many = true;
+  option.take = [&target](const std::string& word) -> base::Status {
+    target.push_back(word);
+    return base::Ok{};
+  };
+  options_.push_back(std::move(option));
+}
+
+void OptionTable::positional(std::string name, std::string help,
+                             std::string& target, bool is_required) {
+  Option option;
+  option.names = std::move(name);
+  option.help = std::move(help);
+  option.is_positional = true;
+  option.is_required = is_required;
+  option.take = [&target](const std::string& word) -> base::Status {
+    target = word;
+    return base::Ok{};
+  };
+  options_.push_back(std::move(option));
+}
+
+base::Status parse_options(const OptionTable& table,
+                           const std::vector<std::string>& arguments) {
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  std::vector<std::pair<const Option*, CLI::Option*>> bound;
+  for (const Option& option : table.all()) {
+    CLI::Option* made = nullptr;
+    if (option.is_positional) {
+      made = app.add_option(option.names);
+      if (option.takes_many) {
+        made->expected(1, CLI::detail::expected_max_vector_size);
+        made->allow_extra_args();
+      }
+    } else if (option.value.empty()) {
+      made = app.add_flag(option.names);
+    } else {
+      made = app.add_option(option.names)->take_last();
+      made->type_name(option.value);
+    }
+    bound.emplace_back(&option, made);
+  }
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  app.parse(reversed);
+  std::vector<std::string> extra = app.remaining();
+  std::erase(extra, "--");  // it only says that no options follow
+  if (!extra.empty()) return unknown_option(table, extra.front());
+  for (const auto& [option, parsed] : bound) {
+    if (parsed->count() == 0) continue;
+    const bool is_flag = !option->is_positional && option->value.empty();
+    for (const std::string& word :
+         is_flag ? std::vector<std::string>{""} : parsed->results()) {
+      if (!option->choices.empty() &&
+          std::ranges::find(option->choices, word) == option->choices.end()) {
+        return bad_choice(*option, word);
+      }
+      base::Status status = option->take(word);
+      if (!status) return status;
+      if (is_flag) break;
+    }
+  }
+  return base::Ok{};
+}
+
+std::string nearest(std::string_view word,
+                    const std::vector<std::string>& candidates) {
+  std::string best;
+  size_t best_distance = word.size() / kTypoShare + 1;
+  for (const std::string& candidate : candidates) {
+    const size_t distance = base::edit_distance(word, candidate);
+    // An unfinished word is meant too: --inter for --interval.
+    const bool begins = word.size() > 3 && candidate.starts_with(word);
+    if (distance < best_distance || (begins && best.empty())) {
+      best = candidate;
+      best_distance = std::min(distance, best_distance);
+    }
+  }
+  return best;
+}
+
+}  // namespace tidemark::cli

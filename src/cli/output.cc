@@ -1,0 +1,50 @@
+#include "cli/output.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace tidemark::cli {
+namespace {
+
+base::Status write_all(int fd, std::string_view bytes,
+                       const std::string& name) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return base::fail_errno("cannot write " + name, errno);
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return base::Ok{};
+}
+
+}  // namespace
+
+base::Result<Output> Output::open(const std::string& path) {
+  Output output;
+  if (path.empty() || path == "-") {
+    output.name_ = "standard output";
+    // main puts a read-only descriptor in the place of a closed one.
+    if ((::fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY) {
+      return base::fail_errno("cannot write standard output", EBADF);
+    }
+    return output;
+  }
+  output.name_ = path;
+  output.file_ = base::Fd(
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!output.file_) return base::fail_errno("cannot write " + path, errno);
+  return output;
+}
+
+base::Status Output::write(std::string_view bytes) {
+  return write_all(fd(), bytes, name_);
+}
+
+void write_stderr(std::string_view text) {
+  // Nowhere is left to report a failure of this.
+  static_cast<void>(write_all(STDERR_FILENO, text, "standard error"));
+}
+
+}  // namespace tidemark::cli
