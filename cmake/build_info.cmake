@@ -1,0 +1,12 @@
+# Tells cli/ what it was built as. A generated header and not a command-line
+# definition, so that a new version recompiles only the files that include it.
+set(TIDEMARK_COMPILER "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+set(TIDEMARK_STATIC false)
+if(CMAKE_EXE_LINKER_FLAGS MATCHES "(^| )-static( |$)")
+  set(TIDEMARK_STATIC true)
+endif()
+configure_file(
+  ${PROJECT_SOURCE_DIR}/cmake/build_info.h.in
+  ${PROJECT_BINARY_DIR}/generated/cli/build_info.h @ONLY)
+target_include_directories(
+  tidemark_cli PUBLIC ${PROJECT_BINARY_DIR}/generated)

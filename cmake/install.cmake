@@ -1,0 +1,29 @@
+# The binary, its other name, and the pages it writes about itself.
+
+install(TARGETS tidemark RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# Called as memstat the binary takes that tool's manners.
+install(
+  CODE "file(CREATE_LINK tidemark
+    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/memstat\"
+    SYMBOLIC)")
+
+if(TIDEMARK_DOCS)
+  set(share ${PROJECT_BINARY_DIR}/share)
+  add_custom_command(
+    OUTPUT ${share}/stamp
+    COMMAND
+      ${CMAKE_COMMAND} -D TIDEMARK=$<TARGET_FILE:tidemark> -D SHARE=${share} -P
+      ${PROJECT_SOURCE_DIR}/cmake/write_docs.cmake
+    DEPENDS tidemark ${PROJECT_SOURCE_DIR}/cmake/write_docs.cmake
+    COMMENT "Writing man pages and completions")
+  add_custom_target(docs ALL DEPENDS ${share}/stamp)
+
+  install(DIRECTORY ${share}/man/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
+  set(data ${CMAKE_INSTALL_DATADIR})
+  install(FILES ${share}/completions/tidemark.bash
+          DESTINATION ${data}/bash-completion/completions RENAME tidemark)
+  install(FILES ${share}/completions/_tidemark
+          DESTINATION ${data}/zsh/site-functions)
+  install(FILES ${share}/completions/tidemark.fish
+          DESTINATION ${data}/fish/vendor_completions.d)
+endif()

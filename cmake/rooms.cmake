@@ -1,0 +1,38 @@
+# tidemark_room(NAME [DEPENDS room…] [LIBRARIES target…])
+#
+# One static library, tidemark_NAME, of everything under src/NAME. Which room
+# may include which is checked by tests/layering, because all rooms share one
+# include root and the compiler would not notice. A room without files is
+# skipped, also as a dependency, so that the list of rooms can run ahead.
+function(tidemark_room name)
+  cmake_parse_arguments(PARSE_ARGV 1 room "" "" "DEPENDS;LIBRARIES")
+  set(root ${PROJECT_SOURCE_DIR}/src)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${root}/${name}/*.cc)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${root}/${name}/*.h)
+  list(REMOVE_ITEM sources ${root}/cli/main.cc)
+  if(NOT sources AND NOT headers)
+    return()
+  endif()
+
+  set(library tidemark_${name})
+  set(visibility PUBLIC)
+  if(sources)
+    add_library(${library} STATIC ${sources})
+  else()
+    add_library(${library} INTERFACE)
+    set(visibility INTERFACE)
+  endif()
+  # The file set makes CMake's target all_verify_interface_header_sets compile
+  # every header alone; the dev preset builds it.
+  target_sources(
+    ${library} ${visibility} FILE_SET HEADERS BASE_DIRS ${root} FILES ${headers})
+  set_target_properties(${library} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+  target_include_directories(${library} ${visibility} ${root})
+  foreach(dependency IN LISTS room_DEPENDS)
+    if(TARGET tidemark_${dependency})
+      target_link_libraries(${library} ${visibility} tidemark_${dependency})
+    endif()
+  endforeach()
+  target_link_libraries(${library} ${visibility} ${room_LIBRARIES})
+  set_property(GLOBAL APPEND PROPERTY TIDEMARK_ROOMS ${name})
+endfunction()
