@@ -1,0 +1,68 @@
+"""What the live tests share: the program under test and known workloads."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+TIDEMARK = os.environ.get("TIDEMARK", "tidemark")
+PAGE = os.sysconf("SC_PAGESIZE")
+NOBODY = 65534
+
+
+def run(*arguments, check=True, **options):
+    """Runs tidemark; the text of both streams comes back with it."""
+    done = subprocess.run(
+        [TIDEMARK, *map(str, arguments)], capture_output=True, text=True,
+        timeout=60, **options)
+    if check and done.returncode != 0:
+        raise AssertionError(f"tidemark {arguments}: {done.returncode}\n{done.stderr}")
+    return done
+
+
+def run_json(*arguments, **options):
+    return json.loads(run(*arguments, "--json", **options).stdout)
+
+
+def memstat(*arguments, **options):
+    """The same program under the name memstat."""
+    return subprocess.run(
+        ["memstat", *map(str, arguments)], executable=TIDEMARK,
+        capture_output=True, text=True, timeout=60, **options)
+
+
+class Python:
+    """A python process that runs `script`, prints "ready" and waits for its
+    standard input to close. Ended by pid, whatever happens."""
+
+    def __init__(self, script, **options):
+        program = textwrap.dedent(script) + textwrap.dedent("""
+            import sys
+            print("ready", flush=True)
+            sys.stdin.read()
+        """)
+        self.process = subprocess.Popen(
+            [sys.executable, "-S", "-E", "-c", program],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options)
+        self.pid = self.process.pid
+        line = self.process.stdout.readline()
+        if line != "ready\n":
+            self.end()
+            raise AssertionError(f"the workload did not start: {line!r}")
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+
+def is_root():
+    return os.geteuid() == 0
