@@ -190,6 +190,19 @@ base::Result<std::vector<CgroupMembership>> parse_cgroup(
   return memberships;
 }
 
+base::Result<std::optional<uint64_t>> parse_fdinfo_memlock(
+    std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = base::take_line(text);
+    std::string_view value = line;
+    if (base::take_until(value, ':') != "memlock") continue;
+    std::optional<uint64_t> bytes = parse_u64(base::trim(value));
+    if (!bytes) return malformed("fdinfo", line);
+    return bytes;
+  }
+  return std::optional<uint64_t>();
+}
+
 std::string descriptor_kind(std::string_view target) {
   constexpr std::string_view kAnonInode = "anon_inode:";
   if (target.starts_with(kAnonInode)) {

@@ -49,4 +49,9 @@ base::Result<std::vector<CgroupMembership>> parse_cgroup(std::string_view text);
 // or the name of the anonymous inode ("eventfd", "bpf-map", …).
 std::string descriptor_kind(std::string_view link_target);
 
+// "memlock:" in the fdinfo of a BPF map or program: its kernel memory in bytes.
+// Empty when there is no such line.
+base::Result<std::optional<uint64_t>> parse_fdinfo_memlock(
+    std::string_view text);
+
 }  // namespace tidemark::parse

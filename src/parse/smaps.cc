@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "base/text.h"
 #include "parse/malformed.h"
@@ -85,39 +86,57 @@ constexpr FlagTable make_flag_table() {
 }
 constexpr FlagTable kFlagTable = make_flag_table();
 
+uint64_t flag_of_code(std::string_view code) {
+  const auto is_letter = [&](size_t i) {
+    return code[i] >= 'a' && code[i] <= 'z';
+  };
+  if (code.size() != 2 || !is_letter(0) || !is_letter(1)) {
+    return model::kVmFlagOther;
+  }
+  const int8_t bit = kFlagTable[flag_slot(code)];
+  return bit < 0 ? model::kVmFlagOther : uint64_t{1} << bit;
+}
+
 uint64_t parse_vm_flags(std::string_view codes) {
   uint64_t flags = 0;
+  // The kernel ends every code, also the last, with a blank: no need to search.
+  size_t i = 0;
+  for (; i + 3 <= codes.size() && codes[i] != ' ' && codes[i + 2] == ' ';
+       i += 3) {
+    flags |= flag_of_code({codes.data() + i, 2});
+  }
+  codes.remove_prefix(i);
   while (!codes.empty()) {
     const std::string_view code = base::take_until(codes, ' ');
-    if (code.empty()) continue;
-    const bool letters = code.size() == 2 && code[0] >= 'a' && code[0] <= 'z' &&
-                         code[1] >= 'a' && code[1] <= 'z';
-    const int8_t bit = letters ? kFlagTable[flag_slot(code)] : int8_t{-1};
-    flags |= bit < 0 ? model::kVmFlagOther : uint64_t{1} << bit;
+    if (!code.empty()) flags |= flag_of_code(code);
   }
   return flags;
 }
+
+constexpr std::array<int8_t, 256> make_hex_table() {
+  std::array<int8_t, 256> table{};
+  for (size_t c = 0; c < table.size(); ++c) {
+    table[c] = -1;
+    if (c >= '0' && c <= '9') table[c] = static_cast<int8_t>(c - '0');
+    if (c >= 'a' && c <= 'f') table[c] = static_cast<int8_t>(c - 'a' + 10);
+  }
+  return table;
+}
+constexpr std::array<int8_t, 256> kHexTable = make_hex_table();
 
 // Lower-case hexadecimal up to `stop`, by hand: four numbers a line, two
 // thousand lines a sample.
 std::optional<uint64_t> take_hex(std::string_view& text, char stop) {
   uint64_t number = 0;
-  size_t i = 0;
-  for (; i < text.size() && text[i] != stop; ++i) {
-    const char c = text[i];
-    uint64_t digit = 0;
-    if (c >= '0' && c <= '9') {
-      digit = static_cast<uint64_t>(c - '0');
-    } else if (c >= 'a' && c <= 'f') {
-      digit = static_cast<uint64_t>(c - 'a') + 10;
-    } else {
-      return std::nullopt;
-    }
-    if (i >= 16) return std::nullopt;
-    number = number << 4 | digit;
+  const char* at = text.data();
+  const char* const end = at + std::min<size_t>(text.size(), 17);
+  for (; at != end; ++at) {
+    const int digit = kHexTable[static_cast<unsigned char>(*at)];
+    if (digit < 0) break;
+    number = number << 4 | static_cast<uint64_t>(digit);
   }
-  if (i == 0 || i == text.size()) return std::nullopt;
-  text.remove_prefix(i + 1);
+  if (at == text.data() || at == end || *at != stop) return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(at - text.data()) + 1);
   return number;
 }
 
@@ -131,6 +150,24 @@ bool take_permissions(std::string_view& line, model::Permissions& p) {
   if (line[3] != 'p' && line[3] != 's') return false;
   p = {line[0] == 'r', line[1] == 'w', line[2] == 'x', line[3] == 's'};
   line.remove_prefix(5);
+  return true;
+}
+
+// Offset, device and inode as every mapping without a file has them.
+constexpr std::string_view kNoObject = "00000000 00:00 0 ";
+
+bool take_object(std::string_view& line, Mapping& mapping) {
+  std::optional<uint64_t> offset = take_hex(line, ' ');
+  std::optional<uint64_t> major = offset ? take_hex(line, ':') : std::nullopt;
+  std::optional<uint64_t> minor = major ? take_hex(line, ' ') : std::nullopt;
+  std::optional<uint64_t> inode =
+      minor ? base::parse_u64(base::take_until(line, ' ')) : std::nullopt;
+  constexpr uint64_t kMaxDevice = std::numeric_limits<uint32_t>::max();
+  if (!inode || *major > kMaxDevice || *minor > kMaxDevice) return false;
+  mapping.offset_bytes = *offset;
+  mapping.device_major = static_cast<uint32_t>(*major);
+  mapping.device_minor = static_cast<uint32_t>(*minor);
+  mapping.inode_id = *inode;
   return true;
 }
 
@@ -194,95 +231,107 @@ base::Status parse_mapping_line(std::string_view line, Mapping& mapping) {
   if (!end || *end < *start || !take_permissions(rest, mapping.permissions)) {
     return malformed("smaps", line);
   }
-  std::optional<uint64_t> offset = take_hex(rest, ' ');
-  std::optional<uint64_t> major = offset ? take_hex(rest, ':') : std::nullopt;
-  std::optional<uint64_t> minor = major ? take_hex(rest, ' ') : std::nullopt;
-  std::optional<uint64_t> inode =
-      minor ? base::parse_u64(base::take_until(rest, ' ')) : std::nullopt;
-  constexpr uint64_t kMaxDevice = std::numeric_limits<uint32_t>::max();
-  if (!inode || *major > kMaxDevice || *minor > kMaxDevice) {
+  mapping.start_address = *start;
+  mapping.end_address = *end;
+  if (rest.starts_with(kNoObject)) {
+    rest.remove_prefix(kNoObject.size());
+    mapping.offset_bytes = 0;
+    mapping.device_major = 0;
+    mapping.device_minor = 0;
+    mapping.inode_id = 0;
+  } else if (!take_object(rest, mapping)) {
     return malformed("smaps", line);
   }
   const size_t name = rest.find_first_not_of(' ');
-  mapping.start_address = *start;
-  mapping.end_address = *end;
-  mapping.offset_bytes = *offset;
-  mapping.device_major = static_cast<uint32_t>(*major);
-  mapping.device_minor = static_cast<uint32_t>(*minor);
-  mapping.inode_id = *inode;
   mapping.name.assign(name == std::string_view::npos ? std::string_view()
                                                      : rest.substr(name));
   return base::Ok{};
 }
 
-void SmapsParser::learn(std::string_view body) {
+// Empty for a shape we have no short cut for.
+std::optional<SmapsParser::Line> SmapsParser::shape_of(std::string_view line) {
+  const std::string_view label = padded_label(line);
+  if (label.empty() || line.starts_with(kVmFlagsLabel)) return std::nullopt;
+  if (line.size() + 1 == kKibLine && line.ends_with(" kB")) {
+    return Line{kKibLine, static_cast<int8_t>(field_of_label(label))};
+  }
+  // THPeligible, and ProtectionKey where the processor has them.
+  if (line.size() + 1 != kFlagLine) return std::nullopt;
+  return Line{kFlagLine, label == kThpLabel ? kThpEligible : kNoField};
+}
+
+void SmapsParser::forget() {
   layout_.clear();
+  previous_.clear();
+  has_vm_flags_ = false;
+}
+
+void SmapsParser::learn(std::string_view body) {
+  forget();
+  const std::string_view whole = body;
   while (!body.empty()) {
-    const std::string_view from = body;
     const std::string_view line = base::take_line(body);
-    const std::string_view label = padded_label(line);
-    Line known;
-    if (line.starts_with(kVmFlagsLabel)) {
-      known.kind = LineKind::VmFlags;
-    } else if (line.size() + 1 == kKibLine && line.ends_with(" kB") &&
-               !label.empty()) {
-      known.kind = LineKind::Kib;
-    } else if (line.size() + 1 == kFlagLine && label == kThpLabel) {
-      known.kind = LineKind::Flag;
-    } else {
-      layout_.clear();  // a shape we have no short cut for
+    if (line.starts_with(kVmFlagsLabel) && body.empty()) {
+      has_vm_flags_ = true;
       return;
     }
-    if (known.kind != LineKind::VmFlags) {
-      known.label_low = load_u64(from.data());
-      known.label_high = load_u64(from.data() + 8);
-      known.field = static_cast<int8_t>(field_of_label(label));
+    const std::optional<Line> known = shape_of(line);
+    // Of a counter that is there twice the last line counts, changed or not.
+    if (!known || (known->field != kNoField &&
+                   std::ranges::find(layout_, known->field, &Line::field) !=
+                       layout_.end())) {
+      forget();
+      return;
     }
-    layout_.push_back(known);
+    layout_.push_back(*known);
+    previous_.append(whole, previous_.size(), known->width);
   }
 }
 
-// Returns the length of the body if it has the learned layout, 0 otherwise.
-size_t SmapsParser::parse_known_body(std::string_view text) {
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  for (const Line& line : layout_) {
-    if (line.kind == LineKind::VmFlags) {
-      const auto left = static_cast<size_t>(end - at);
-      if (left < kVmFlagsLabel.size() ||
-          std::memcmp(at, kVmFlagsLabel.data(), kVmFlagsLabel.size()) != 0) {
-        return 0;
-      }
-      const void* newline = std::memchr(at, '\n', left);
-      if (!newline) return 0;
-      const char* stop = static_cast<const char*>(newline);
-      at += kVmFlagsLabel.size();
-      mapping_.vm_flags = parse_vm_flags({at, static_cast<size_t>(stop - at)});
-      at = stop + 1;
-      continue;
-    }
-    const bool is_kib = line.kind == LineKind::Kib;
-    if (end - at < static_cast<ptrdiff_t>(is_kib ? kKibLine : kFlagLine)) {
-      return 0;
-    }
-    uint64_t number = 0;
-    if (load_u64(at) != line.label_low || load_u64(at + 8) != line.label_high ||
-        !read_padded_number(at + kLabelWidth, number)) {
-      return 0;
-    }
-    at += kLabelWidth + kNumberWidth;
-    if (is_kib) {
-      if (std::memcmp(at, kKibTail.data(), kKibTail.size()) != 0) return 0;
-      at += kKibTail.size();
-      if (line.field >= 0) {
-        mapping_.fields.set(static_cast<SmapsField>(line.field), number * 1024);
-      }
-    } else {
-      if (*at++ != '\n') return 0;
-      mapping_.is_thp_eligible = number != 0;
-    }
+// One line that differs from `previous`, the line of the mapping before it.
+bool SmapsParser::take_changed_line(const Line& line, const char* at,
+                                    char* previous) {
+  constexpr size_t kTail = kLabelWidth + kNumberWidth;
+  if (std::memcmp(at, previous, kLabelWidth) != 0 ||
+      std::memcmp(at + kTail, previous + kTail, line.width - kTail) != 0) {
+    return false;
   }
-  return static_cast<size_t>(at - text.data());
+  uint64_t number = 0;
+  if (!read_padded_number(at + kLabelWidth, number)) return false;
+  std::memcpy(previous + kLabelWidth, at + kLabelWidth, kNumberWidth);
+  if (line.field >= 0) {
+    mapping_.fields.set(static_cast<SmapsField>(line.field), number * 1024);
+  } else if (line.field == kThpEligible) {
+    mapping_.is_thp_eligible = number != 0;
+  }
+  return true;
+}
+
+// Returns the length of the body if it has the learned layout, 0 otherwise.
+// Where a line is the same as in the mapping before, its number is in mapping_
+// already; that is so for most lines, since most counters are zero and page
+// sizes all alike.
+size_t SmapsParser::parse_known_body(std::string_view text) {
+  if (text.size() < previous_.size()) return 0;
+  const char* at = text.data();
+  char* previous = previous_.data();
+  for (const Line& line : layout_) {
+    // Two calls, so that the compiler makes words of each.
+    const bool is_same = line.width == kKibLine
+                             ? std::memcmp(at, previous, kKibLine) == 0
+                             : std::memcmp(at, previous, kFlagLine) == 0;
+    if (!is_same && !take_changed_line(line, at, previous)) return 0;
+    at += line.width;
+    previous += line.width;
+  }
+  if (!has_vm_flags_) return previous_.size();
+  std::string_view rest = text.substr(previous_.size());
+  if (!rest.starts_with(kVmFlagsLabel)) return 0;
+  rest.remove_prefix(kVmFlagsLabel.size());
+  const size_t newline = rest.find('\n');
+  if (newline == std::string_view::npos) return 0;
+  mapping_.vm_flags = parse_vm_flags(rest.substr(0, newline));
+  return previous_.size() + kVmFlagsLabel.size() + newline + 1;
 }
 
 base::Status SmapsParser::parse_body_by_line(std::string_view body) {
@@ -296,9 +345,19 @@ base::Status SmapsParser::parse_body_by_line(std::string_view body) {
   return base::Ok{};
 }
 
+// The block that ended with the text last time: it is whole if a head follows.
+size_t SmapsParser::take_open_block(std::string_view text, bool at_end,
+                                    const MappingVisitor& visit) {
+  const size_t open = std::exchange(open_bytes_, 0);
+  if (open == 0 || open > text.size()) return 0;
+  if (open == text.size() ? !at_end : !is_head(text.substr(open))) return 0;
+  visit(mapping_);
+  return open;
+}
+
 base::Result<size_t> SmapsParser::parse(std::string_view text, bool at_end,
                                         const MappingVisitor& visit) {
-  size_t taken = 0;
+  size_t taken = take_open_block(text, at_end, visit);
   while (taken < text.size()) {
     const size_t newline = text.find('\n', taken);
     if (newline == std::string_view::npos && !at_end) break;
@@ -311,6 +370,10 @@ base::Result<size_t> SmapsParser::parse(std::string_view text, bool at_end,
     // After a known body there may still be lines the first block did not
     // have; only a head, or the end of the file, closes it.
     const size_t after = body + length;
+    if (length != 0 && after == text.size() && !at_end) {
+      open_bytes_ = after - taken;
+      break;
+    }
     const bool is_closed =
         after < text.size() ? is_head(text.substr(after)) : at_end;
     if (length == 0 || !is_closed) {
@@ -320,7 +383,7 @@ base::Result<size_t> SmapsParser::parse(std::string_view text, bool at_end,
       status = parse_body_by_line(text.substr(body, length));
       if (!status) {
         // The mapping now holds fields the known layout would not overwrite.
-        layout_.clear();
+        forget();
         return status.error();
       }
       learn(text.substr(body, length));

@@ -17,6 +17,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -36,21 +38,34 @@ class SmapsParser {
   // is reused: copy what is to stay.
   base::Result<size_t> parse(std::string_view text, bool at_end,
                              const MappingVisitor& visit);
+  // Before another file, if the last was not read to its end.
+  void restart() { open_bytes_ = 0; }
 
  private:
-  enum class LineKind : uint8_t { Kib, Flag, VmFlags };
+  static constexpr int8_t kNoField = -1;  // a label we do not know
+  static constexpr int8_t kThpEligible = -2;
   struct Line {
-    uint64_t label_low = 0;  // the 16 label bytes as two words
-    uint64_t label_high = 0;
-    LineKind kind = LineKind::Kib;
-    int8_t field = -1;  // SmapsField, or -1 for a label we do not know
+    uint8_t width = 0;        // with the newline
+    int8_t field = kNoField;  // SmapsField, or one of the two above
   };
 
   base::Status parse_body_by_line(std::string_view body);
   size_t parse_known_body(std::string_view text);
   void learn(std::string_view body);
+  void forget();
+  static std::optional<Line> shape_of(std::string_view line);
+  bool take_changed_line(const Line& line, const char* at, char* previous);
+  size_t take_open_block(std::string_view text, bool at_end,
+                         const MappingVisitor& visit);
 
   std::vector<Line> layout_;
+  // The lines of layout_ as the mapping before had them; mapping_ holds their
+  // numbers.
+  std::string previous_;
+  bool has_vm_flags_ = false;  // as the last line
+  // The block at the front of the rest, if it is in mapping_ already and only
+  // its end is not certain yet.
+  size_t open_bytes_ = 0;
   model::Mapping mapping_;
 };
 

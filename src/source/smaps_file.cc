@@ -10,7 +10,7 @@
 namespace tidemark::source {
 namespace {
 
-constexpr size_t kBufferBytes = 16 * 1024;
+constexpr size_t kBufferBytes = size_t{16} << 10;
 
 }  // namespace
 
@@ -19,6 +19,7 @@ base::Status stream_smaps(const base::Directory& process,
                           const parse::MappingVisitor& visit) {
   base::Result<base::Fd> fd = base::open_file_at(process, "smaps");
   if (!fd) return fd.error();
+  parser.restart();
   // A path of 4 KiB makes a block longer than a page; 16 KiB holds two.
   std::array<char, kBufferBytes> buffer;
   size_t filled = 0;

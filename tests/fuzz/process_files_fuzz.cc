@@ -25,5 +25,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!text.starts_with(parse::parse_command_line(text))) std::abort();
   (void)parse::parse_cgroup(text);
   (void)parse::descriptor_kind(text);
+  (void)parse::parse_fdinfo_memlock(text);
   return 0;
 }

@@ -391,5 +391,23 @@ TEST(DescriptorKind, IsReadFromTheTargetOfTheLink) {
   }
 }
 
+TEST(FdInfo, TellsTheMemoryOfABpfMap) {
+  base::Result<std::optional<uint64_t>> bytes = parse_fdinfo_memlock(
+      "pos:\t0\nflags:\t02000002\nmap_type:\t2\nmemlock:\t4194616\n");
+  ASSERT_TRUE(bytes) << bytes.error().what;
+  EXPECT_EQ(*bytes, 4194616U);
+}
+
+TEST(FdInfo, OfOtherDescriptorsTellsNone) {
+  base::Result<std::optional<uint64_t>> bytes =
+      parse_fdinfo_memlock("pos:\t0\nflags:\t02\n");
+  ASSERT_TRUE(bytes) << bytes.error().what;
+  EXPECT_FALSE(*bytes);
+}
+
+TEST(FdInfo, WithAnUnreadableNumberIsRefused) {
+  EXPECT_FALSE(parse_fdinfo_memlock("memlock:\tmuch\n"));
+}
+
 }  // namespace
 }  // namespace tidemark::parse
