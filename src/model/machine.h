@@ -62,6 +62,7 @@ struct Machine {
   std::optional<ZoneInfo> zoneinfo;
   uint64_t page_size_bytes = 4096;
   CgroupVersion cgroup_version = CgroupVersion::None;
+  bool cgroup_charges_hugetlb = false;
   std::string cgroup_note;  // why there are no groups, when there are none
 };
 

@@ -67,6 +67,9 @@ struct ProcessStatus {
 struct DescriptorCount {
   std::string kind;  // "file", "socket", "pipe", "memfd", "eventfd", …
   uint64_t count = 0;
+  // Kernel memory behind them, where their fdinfo tells it: BPF maps and
+  // programs. A map that several processes hold counts for each.
+  uint64_t kernel_bytes = 0;
   bool operator==(const DescriptorCount&) const = default;
 };
 

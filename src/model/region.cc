@@ -114,15 +114,13 @@ class RegionFinder {
   RegionFinder(const std::vector<Mapping>& mappings, const RegionHints& hints)
       : mappings_(mappings), hints_(hints) {
     for (const Thread& thread : hints.threads) {
-      if (!thread.stack_pointer_address) ++unlocated_threads_;
+      // The main thread is in [stack], located or not.
+      if (!thread.stack_pointer_address && thread.thread_id != hints.pid) {
+        ++unlocated_threads_;
+      }
     }
     for (const Mapping& m : mappings) {
       if (m.is_file() && m.permissions.execute) images_.insert(file_key(m));
-    }
-    // The main thread is in [stack], located or not.
-    if (unlocated_threads_ > 0 && !hints.threads.empty() &&
-        !hints.threads[0].stack_pointer_address) {
-      --unlocated_threads_;
     }
   }
 
@@ -157,8 +155,10 @@ class RegionFinder {
   }
 
   Region vdso_at(size_t i) const {
+    // [vsyscall] follows [vdso] on many kernels and lies in their half of the
+    // addresses: only neighbours are one region.
     size_t count = 1;
-    while (i + count < mappings_.size() && is_vdso(mappings_[i + count].name)) {
+    while (touches_next(i + count - 1) && is_vdso(mappings_[i + count].name)) {
       ++count;
     }
     return Region{RegionKind::Vdso, i, count, "[vdso]", 0};

@@ -44,6 +44,7 @@ struct DeviceNumber {
 };
 
 struct RegionHints {
+  int32_t pid = 0;  // its thread of the same number is in [stack]
   std::vector<Thread> threads;
   std::vector<DeviceNumber> memory_devices;  // of tmpfs and ramfs mounts
 };
