@@ -16,12 +16,12 @@ struct Candidate {
   CgroupVersion version = CgroupVersion::None;
   std::string directory;
   std::string mounted_root = "/";
+  bool charges_hugetlb = false;
 };
 
-bool is_memory_v1(const parse::Mount& mount) {
-  if (mount.type != "cgroup") return false;
+bool has_option(const parse::Mount& mount, std::string_view wanted) {
   for (std::string_view option : base::split(mount.super_options, ',')) {
-    if (option == "memory") return true;
+    if (option == wanted) return true;
   }
   return false;
 }
@@ -42,10 +42,12 @@ std::vector<Candidate> mounted_candidates(const Roots& roots) {
   if (!mounts) return {};
   std::vector<Candidate> found;
   for (const parse::Mount& mount : *mounts) {
-    if (is_memory_v1(mount)) {
+    if (mount.type == "cgroup" && has_option(mount, "memory")) {
       found.push_back({CgroupVersion::V1, mount.mount_point, mount.root});
     } else if (mount.type == "cgroup2") {
-      found.push_back({CgroupVersion::V2, mount.mount_point, mount.root});
+      // Since 6.7 a mount option makes the memory controller count hugetlb.
+      found.push_back({CgroupVersion::V2, mount.mount_point, mount.root,
+                       has_option(mount, "memory_hugetlb_accounting")});
     }
   }
   return found;
@@ -71,6 +73,12 @@ bool accounts_memory(const Candidate& candidate,
   return base::exists_at(directory, "memory.usage_in_bytes");
 }
 
+// "/a/b" is at or below "/a"; "/ab" is not.
+bool lies_in(std::string_view path, std::string_view group) {
+  return path.starts_with(group) &&
+         (path.size() == group.size() || path[group.size()] == '/');
+}
+
 bool is_cgroup_filesystem(const base::Directory& directory) {
   struct statfs info {};
   if (::fstatfs(directory.fd.get(), &info) != 0) return false;
@@ -90,6 +98,7 @@ CgroupHierarchy CgroupHierarchy::find(const Roots& roots) {
     if (!directory || !accounts_memory(candidate, *directory)) continue;
     hierarchy.version_ = candidate.version;
     hierarchy.mounted_root_ = candidate.mounted_root;
+    hierarchy.charges_hugetlb_ = candidate.charges_hugetlb;
     hierarchy.has_real_inodes_ = is_cgroup_filesystem(*directory);
     hierarchy.root_ = std::move(*directory);
     return hierarchy;
@@ -121,10 +130,14 @@ std::string_view CgroupHierarchy::path_of(
 }
 
 model::Reading<uint64_t> CgroupHierarchy::read_bytes(
-    const base::Directory& group, const char* v1_name,
+    const base::Directory& group, bool is_root, const char* v1_name,
     const char* v2_name) const {
   const char* name = version_ == CgroupVersion::V1 ? v1_name : v2_name;
   base::Result<std::string> text = base::read_file_at(group, name);
+  if (!text && is_root && mounted_root_ == "/" &&
+      version_ == CgroupVersion::V2) {
+    return model::unknown<uint64_t>("the root group of v2 has no account");
+  }
   if (!text) return model::unknown<uint64_t>(text.error().what);
   base::Result<std::optional<uint64_t>> number =
       parse::parse_cgroup_number(*text);
@@ -142,7 +155,7 @@ model::Cgroup CgroupHierarchy::read(const std::string& path) const {
     return group;
   }
   std::string_view below = path;
-  if (mounted_root_ != "/" && below.starts_with(mounted_root_)) {
+  if (mounted_root_ != "/" && lies_in(below, mounted_root_)) {
     below.remove_prefix(mounted_root_.size());
   }
   while (below.starts_with('/'))
@@ -158,12 +171,13 @@ model::Cgroup CgroupHierarchy::read(const std::string& path) const {
   if (has_real_inodes_ && ::fstat(directory->fd.get(), &info) == 0) {
     group.inode_id = info.st_ino;
   }
-  group.charged_bytes =
-      read_bytes(*directory, "memory.usage_in_bytes", "memory.current");
-  group.peak_bytes =
-      read_bytes(*directory, "memory.max_usage_in_bytes", "memory.peak");
-  group.limit_bytes =
-      read_bytes(*directory, "memory.limit_in_bytes", "memory.max").value;
+  group.charged_bytes = read_bytes(*directory, below.empty(),
+                                   "memory.usage_in_bytes", "memory.current");
+  group.peak_bytes = read_bytes(*directory, below.empty(),
+                                "memory.max_usage_in_bytes", "memory.peak");
+  group.limit_bytes = read_bytes(*directory, below.empty(),
+                                 "memory.limit_in_bytes", "memory.max")
+                          .value;
   return group;
 }
 

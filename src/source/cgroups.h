@@ -25,6 +25,8 @@ class CgroupHierarchy {
 
   model::CgroupVersion version() const { return version_; }
   const std::string& note() const { return note_; }
+  // Whether hugetlb pages are in the charge of a group.
+  bool charges_hugetlb() const { return charges_hugetlb_; }
 
   // The group of a process that owns its memory, out of /proc/PID/cgroup.
   // Empty when none of the lines is of this hierarchy.
@@ -35,7 +37,7 @@ class CgroupHierarchy {
 
  private:
   model::Reading<uint64_t> read_bytes(const base::Directory& group,
-                                      const char* v1_name,
+                                      bool is_root, const char* v1_name,
                                       const char* v2_name) const;
 
   model::CgroupVersion version_ = model::CgroupVersion::None;
@@ -46,6 +48,7 @@ class CgroupHierarchy {
   // On a real cgroup file system the inode number is the group's id; in a
   // copied tree it means nothing.
   bool has_real_inodes_ = false;
+  bool charges_hugetlb_ = false;
   std::string note_;
 };
 

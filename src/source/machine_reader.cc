@@ -26,6 +26,7 @@ base::Result<model::Machine> read_machine(const Roots& roots,
                                 ? static_cast<uint64_t>(::sysconf(_SC_PAGESIZE))
                                 : kUsualPageBytes;
   machine.cgroup_version = cgroups.version();
+  machine.cgroup_charges_hugetlb = cgroups.charges_hugetlb();
   machine.cgroup_note = cgroups.note();
   return machine;
 }

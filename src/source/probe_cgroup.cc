@@ -118,16 +118,17 @@ Capability from_reading(const ProbeContext& context, const Question& question,
   return works(question, directory_of(memory, path));
 }
 
-// Systemd hands out groups on request; elsewhere the directory must be ours.
+// Systemd hands out groups on request; elsewhere root makes one that is ours
+// and moves the shell into it. Never the group we are in: it may be the root of
+// all, and to own that is to own every group.
 std::string create_grant(CgroupVersion version, const std::string& directory) {
   if (::access("/run/systemd/system", F_OK) == 0 &&
       version == CgroupVersion::V2) {
     return "systemd-run --user --scope -p Delegate=yes tidemark ...";
   }
-  std::string chown = "sudo chown $(id -u) " + directory;
-  if (version == CgroupVersion::V1) return chown;
-  return chown + " " + directory + "/cgroup.procs " + directory +
-         "/cgroup.subtree_control";
+  return "sudo sh -c \"cd " + directory +
+         " && mkdir -p tidemark && chown -R $(id -u) tidemark && echo $$ > "
+         "tidemark/cgroup.procs\"";
 }
 
 }  // namespace

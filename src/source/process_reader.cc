@@ -46,6 +46,23 @@ bool has_no_memory(const model::ProcessStat& stat) {
   return stat.state == 'Z' || stat.state == 'X';
 }
 
+// A process known by its pid alone. With the mount option hidepid=1 nothing
+// else is told of other users' processes; a copied tree can hold a stat that
+// was cut short. Either is a row that says so, and the walk goes on.
+base::Result<Process> without_identity(int32_t pid, const base::Error& error) {
+  if (error.kind != ErrorKind::Denied && error.kind != ErrorKind::Malformed) {
+    return error;
+  }
+  Process process;
+  process.id.pid = pid;
+  process.stat.pid = pid;
+  process.state = state_of(error);
+  process.rollup = model::unknown<SmapsFields>(reason_of(error));
+  process.mappings =
+      model::unknown<std::vector<model::Mapping>>(reason_of(error));
+  return process;
+}
+
 }  // namespace
 
 ProcessReader::ProcessReader(const Roots& roots, const CgroupHierarchy& cgroups,
@@ -62,12 +79,14 @@ base::Result<model::ProcessStat> ProcessReader::read_stat(int32_t pid) {
 base::Result<Process> ProcessReader::read(int32_t pid) {
   base::Result<base::Directory> directory =
       base::open_directory_at(roots_.proc, std::to_string(pid));
-  if (!directory) return directory.error();
+  if (!directory) return without_identity(pid, directory.error());
   Process process;
   base::Status status = base::read_file_at(*directory, "stat", buffer_);
-  if (!status) return status.error();
+  if (!status) return without_identity(pid, status.error());
   base::Result<model::ProcessStat> stat = parse::parse_stat(buffer_);
-  if (!stat) return base::within(directory->path, stat.error());
+  if (!stat) {
+    return without_identity(pid, base::within(directory->path, stat.error()));
+  }
   process.stat = std::move(*stat);
   process.id = {pid, process.stat.start_ticks};
   if (process.stat.is_kernel_thread) {
@@ -76,8 +95,7 @@ base::Result<Process> ProcessReader::read(int32_t pid) {
   }
   if (base::read_file_at(*directory, "status", buffer_)) {
     base::Result<model::ProcessStatus> parsed = parse::parse_status(buffer_);
-    if (!parsed) return base::within(directory->path, parsed.error());
-    process.status = *parsed;
+    if (parsed) process.status = *parsed;  // its fields stay empty otherwise
   }
   if (detail_.cgroup && base::read_file_at(*directory, "cgroup", buffer_)) {
     base::Result<std::vector<parse::CgroupMembership>> memberships =
@@ -121,10 +139,16 @@ void ProcessReader::read_memory(const base::Directory& directory,
                                 Process& process) {
   base::Status status = read_asked_memory(directory, process);
   if (status) return;
-  process.state = state_of(status.error());
-  process.rollup = model::unknown<SmapsFields>(reason_of(status.error()));
+  base::Error error = status.error();
+  // A process that has ended takes its files with it.
+  if (error.kind == ErrorKind::NotFound &&
+      !base::exists_at(directory, "stat")) {
+    error = base::fail(ErrorKind::Gone, directory.path + ": it has ended");
+  }
+  process.state = state_of(error);
+  process.rollup = model::unknown<SmapsFields>(reason_of(error));
   process.mappings =
-      model::unknown<std::vector<model::Mapping>>(reason_of(status.error()));
+      model::unknown<std::vector<model::Mapping>>(reason_of(error));
   // Anyone may read statm, so a denied process still shows its RSS.
   if (base::read_file_at(directory, "statm", buffer_)) {
     base::Result<model::Statm> statm = parse::parse_statm(buffer_);
@@ -146,10 +170,6 @@ base::Status ProcessReader::read_rollup(const base::Directory& directory,
   std::vector<model::Mapping> mappings;
   status = read_mappings(directory, mappings);
   fields = sum_of(mappings);
-  if (!status && status.error().kind == ErrorKind::NotFound &&
-      !base::exists_at(directory, "stat")) {
-    return base::fail(ErrorKind::Gone, directory.path + ": it has ended");
-  }
   return status;
 }
 
@@ -212,13 +232,25 @@ ProcessReader::count_descriptors(const base::Directory& directory) {
     std::string kind = parse::descriptor_kind(*target);
     auto found = std::ranges::find(counts, kind, &model::DescriptorCount::kind);
     if (found == counts.end()) {
-      counts.push_back({std::move(kind), 1});
-    } else {
-      ++found->count;
+      counts.push_back({std::move(kind), 0, 0});
+      found = counts.end() - 1;
+    }
+    ++found->count;
+    if (found->kind.starts_with("bpf")) {
+      found->kernel_bytes += read_memlock(directory, name);
     }
   }
   std::ranges::sort(counts, std::greater<>(), &model::DescriptorCount::count);
   return counts;
+}
+
+// Descriptors come and go: one whose fdinfo cannot be read adds nothing.
+uint64_t ProcessReader::read_memlock(const base::Directory& directory,
+                                     const std::string& descriptor) {
+  if (!base::read_file_at(directory, "fdinfo/" + descriptor, buffer_)) return 0;
+  base::Result<std::optional<uint64_t>> bytes =
+      parse::parse_fdinfo_memlock(buffer_);
+  return bytes ? bytes->value_or(0) : 0;
 }
 
 base::Result<std::vector<int32_t>> ProcessReader::list_pids() const {

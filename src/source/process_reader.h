@@ -36,7 +36,8 @@ class ProcessReader {
   ProcessReader(const Roots& roots, const CgroupHierarchy& cgroups,
                 ProcessDetail detail);
 
-  // NotFound when there is no such process, Gone when it ended meanwhile.
+  // NotFound when there is no such process, Gone when it ended meanwhile. One
+  // that may not be looked at is a process in that state, known by its pid.
   base::Result<model::Process> read(int32_t pid);
 
   // Identity alone: one file.
@@ -60,6 +61,8 @@ class ProcessReader {
       const base::Directory& directory);
   base::Result<std::vector<model::DescriptorCount>> count_descriptors(
       const base::Directory& directory);
+  uint64_t read_memlock(const base::Directory& directory,
+                        const std::string& descriptor);
   base::Result<std::vector<int32_t>> children_by_scan(int32_t pid);
 
   const Roots& roots_;

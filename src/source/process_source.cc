@@ -73,7 +73,11 @@ base::Result<ProcessId> find_by_pid(ProcessReader& reader,
     if (kind == ErrorKind::NotFound || kind == ErrorKind::Gone) {
       return base::fail(ErrorKind::NotFound, "no process has the pid " + word);
     }
-    return stat.error();
+    return base::fail(kind, stat.error().what,
+                      kind == ErrorKind::Denied
+                          ? "the proc mount hides other users' processes "
+                            "(hidepid); run as root"
+                          : "");
   }
   return ProcessId{pid, stat->start_ticks};
 }
@@ -125,10 +129,16 @@ base::Result<std::vector<int32_t>> ProcessSource::choose_pids() {
   const auto choose = [&](int32_t pid) {
     if (seen.insert(pid).second) chosen.push_back(pid);
   };
+  const bool with_descendants = options_.selection.with_descendants;
   for (const ProcessId& target : options_.selection.targets) {
+    if (with_descendants) {
+      // The children of a reused pid are strangers like itself.
+      base::Result<model::ProcessStat> stat = reader_.read_stat(target.pid);
+      if (!stat || stat->start_ticks != target.start_ticks) continue;
+    }
     choose(target.pid);
   }
-  if (!options_.selection.with_descendants) return chosen;
+  if (!with_descendants) return chosen;
   // Breadth first; `chosen` grows while it is walked.
   for (size_t i = 0; i < chosen.size(); ++i) {
     base::Result<std::vector<int32_t>> children = reader_.children(chosen[i]);
@@ -170,7 +180,10 @@ base::Status ProcessSource::collect_processes(model::Sample& sample) {
                process.state != ProcessState::Zombie;
       });
   if (!targets.empty() && !one_left) {
-    return all_ended(targets, !sample.processes.empty());
+    const bool is_zombie =
+        std::ranges::find(sample.processes, targets[0], &model::Process::id) !=
+        sample.processes.end();
+    return all_ended(targets, is_zombie);
   }
   return base::Ok{};
 }

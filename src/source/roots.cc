@@ -1,6 +1,7 @@
 #include "source/roots.h"
 
 #include <linux/magic.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <algorithm>
@@ -22,10 +23,15 @@ bool looks_like_proc(const base::Directory& directory) {
          });
 }
 
-bool is_procfs(const base::Directory& directory) {
+// The procfs mounted at /proc, whatever path leads to it.
+bool is_live_proc(const base::Directory& directory) {
   struct statfs info {};
+  struct stat here {};
+  struct stat live {};
   return ::fstatfs(directory.fd.get(), &info) == 0 &&
-         info.f_type == PROC_SUPER_MAGIC;
+         info.f_type == PROC_SUPER_MAGIC &&
+         ::fstat(directory.fd.get(), &here) == 0 &&
+         ::stat(kDefaultProc, &live) == 0 && here.st_dev == live.st_dev;
 }
 
 }  // namespace
@@ -49,7 +55,7 @@ base::Result<Roots> open_roots(const std::string& proc_path) {
         path + " is no proc tree: no process and no meminfo in it",
         "--proc and PROCFS name a directory like /proc");
   }
-  const bool is_live = path == kDefaultProc && is_procfs(*proc);
+  const bool is_live = is_live_proc(*proc);
   return Roots{std::move(*proc), is_live};
 }
 
