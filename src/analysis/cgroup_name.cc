@@ -52,8 +52,14 @@ std::string pod_of(std::string_view component) {
   const size_t at = is_kube ? component.rfind("-pod") : 0;
   if (at == std::string_view::npos) return {};
   std::string_view pod = component.substr(is_kube ? at + 1 : 0);
-  if (!pod.starts_with("pod") || pod.size() < 20) return {};
+  if (!pod.starts_with("pod")) return {};
   std::string id(pod.substr(3));
+  // A uid with dashes, or the 32 digits of a static pod's hash; a unit such as
+  // podman-auto-update.service is neither.
+  if (id.size() < 32 ||
+      id.find_first_not_of("0123456789abcdef-_") != std::string::npos) {
+    return {};
+  }
   for (char& c : id) {
     if (c == '_') c = '-';  // systemd slices cannot hold the uid's dashes
   }

@@ -1,5 +1,7 @@
 #include "analysis/get_report.h"
 
+#include <algorithm>
+
 #include "analysis/process_tree.h"
 
 namespace tidemark::analysis {
@@ -17,10 +19,16 @@ GetProcess describe(const Process& process, const KernelCosts& costs,
   row.command = command_text(process);
   row.state = process.state;
   row.use = use_of(process, costs);
-  row.peak_rss_bytes = process.status.peak_rss_bytes;
+  // The kernel's mark is made of counters that lag behind the page tables: what
+  // smaps has just counted was reached in any case.
+  if (process.status.peak_rss_bytes) {
+    row.peak_rss_bytes =
+        std::max(*process.status.peak_rss_bytes, row.use.rss.bytes);
+  }
   row.unknown = unknowns_of(process, row.use);
   if (process.mappings) {
     model::RegionHints hints;
+    hints.pid = process.id.pid;
     if (process.threads) hints.threads = *process.threads;
     hints.memory_devices = devices;
     row.categories = categories_of(

@@ -61,7 +61,8 @@ std::optional<uint64_t> rss_without_smaps(const Process& process,
 std::string display_name(const Process& process) {
   const std::string& comm = process.stat.comm;
   if (process.stat.is_kernel_thread) return "[" + comm + "]";
-  if (process.command_line.empty()) return comm;
+  // Not even a name is told of processes that hidepid hides.
+  if (process.command_line.empty()) return comm.empty() ? "?" : comm;
   std::string_view rest = process.command_line;
   const std::string_view first = base::take_until(rest, '\0');
   // A rewritten title: "postgres: checkpointer", "sshd: ann [priv]".
@@ -104,21 +105,28 @@ void Use::add(const Use& other) {
 
 Use use_of(const Process& process, const KernelCosts& costs) {
   Use use;
-  const uint64_t threads =
-      process.status.thread_count.value_or(process.stat.thread_count);
-  use.kernel.add(threads * costs.stack_bytes);
   if (process.state == ProcessState::KernelThread ||
       process.state == ProcessState::Zombie) {
     // No address space: these are true zeros.
-    set_memory(use, SmapsFields());
     for (Amount* none :
          {&use.pss, &use.uss, &use.shared, &use.rss, &use.pss_anon,
           &use.pss_file, &use.pss_shmem, &use.swap_pss, &use.hugetlb}) {
       *none = amount_of(0);
     }
+    // The stack of a zombie is given back when it ends.
+    const bool has_stack = process.state == ProcessState::KernelThread;
+    use.kernel.add(has_stack ? costs.stack_bytes : 0);
     return use;
   }
+  const uint64_t threads =
+      process.status.thread_count.value_or(process.stat.thread_count);
+  use.kernel.add(threads * costs.stack_bytes);
   use.kernel.add(process.status.page_table_bytes);
+  if (process.descriptors) {
+    for (const model::DescriptorCount& kind : *process.descriptors) {
+      use.kernel.add(kind.kernel_bytes);
+    }
+  }
   if (!process.rollup) {
     set_memory(use, SmapsFields());
     use.rss = amount_of(rss_without_smaps(process, costs));
@@ -136,12 +144,17 @@ std::string denied_hint(const model::Sample& sample) {
 
 std::vector<std::pair<std::string, std::string>> unknowns_of(
     const Process& process, const Use& use) {
+  return unknowns_of(use, process.rollup ? "not reported by this kernel"
+                                         : process.rollup.unknown_because);
+}
+
+std::vector<std::pair<std::string, std::string>> unknowns_of(
+    const Use& use, const std::string& because) {
   std::vector<std::pair<std::string, std::string>> list;
-  const std::string because = process.rollup ? "not reported by this kernel"
-                                             : process.rollup.unknown_because;
   const auto note = [&](const char* name, const Amount& amount) {
     if (amount.is_unknown()) list.emplace_back(name, because);
   };
+  note("in_ram_bytes", use.in_ram());
   note("pss_bytes", use.pss);
   note("uss_bytes", use.uss);
   note("shared_bytes", use.shared);

@@ -35,7 +35,8 @@ struct Use {
   model::Amount pss_shmem;
   model::Amount swap_pss;
   model::Amount hugetlb;
-  model::Amount kernel;  // page tables and kernel stacks
+  // Page tables, kernel stacks and, where descriptors were read, BPF objects.
+  model::Amount kernel;
 
   // PSS + hugetlb: the headline.
   model::Amount in_ram() const;
@@ -47,7 +48,7 @@ struct KernelCosts {
   uint64_t page_size_bytes = 4096;
   // One kernel stack. meminfo tells their sum; the kernel's THREAD_SIZE is
   // 16 KiB on every 64-bit architecture Debian has.
-  uint64_t stack_bytes = 16 * 1024;
+  uint64_t stack_bytes = uint64_t{16} << 10;
 };
 
 Use use_of(const model::Process& process, const KernelCosts& costs);
@@ -59,6 +60,8 @@ std::string denied_hint(const model::Sample& sample);
 // Why parts of it are unknown, by JSON name.
 std::vector<std::pair<std::string, std::string>> unknowns_of(
     const model::Process& process, const Use& use);
+std::vector<std::pair<std::string, std::string>> unknowns_of(
+    const Use& use, const std::string& because);
 
 struct CategoryUse {
   model::Category category = model::Category::Anon;

@@ -67,10 +67,11 @@ class CgroupTree {
   PsGroup& at(const std::string& path) {
     auto known = known_.find(path);
     if (known != known_.end()) return *known->second;
+    // A path that does not begin with a slash has no group above it.
+    const bool is_top = path.size() <= 1 || path[0] != '/';
     PsGroup& parent =
-        path.size() <= 1
-            ? root_
-            : at(path.substr(0, std::max<size_t>(path.rfind('/'), 1)));
+        is_top ? root_
+               : at(path.substr(0, std::max<size_t>(path.rfind('/'), 1)));
     PsGroup& group = child_with_key(parent, path);
     group.name = path.empty() ? "in no group" : cgroup_name(path);
     auto id = ids_.find(path);
@@ -131,6 +132,9 @@ void join_single_chains(PsGroup& group) {
     while (child->processes.empty() && child->groups.size() == 1 &&
            !child->is_kernel) {
       std::unique_ptr<PsGroup> only = std::move(child->groups[0]);
+      only->joined = std::move(child->joined);
+      only->joined.push_back(std::move(child->key));
+      only->joined.push_back(std::move(child->name));
       child = std::move(only);
     }
     join_single_chains(*child);
@@ -216,6 +220,7 @@ const PsGroup* find_group(const PsGroup& root, const std::string& job) {
   const std::optional<uint64_t> number = base::parse_u64(id);
   for (const std::unique_ptr<PsGroup>& child : root.groups) {
     if (child->key == job || child->name == job ||
+        std::ranges::find(child->joined, job) != child->joined.end() ||
         (number && child->id == *number)) {
       return child.get();
     }

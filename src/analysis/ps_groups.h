@@ -20,6 +20,8 @@ struct PsGroup {
   Use use;  // of all processes below
   size_t process_count = 0;
   bool is_kernel = false;
+  // Keys and names of the groups above that this one stands for as well.
+  std::vector<std::string> joined;
   std::vector<std::unique_ptr<PsGroup>> groups;
   std::vector<size_t> processes;
 };

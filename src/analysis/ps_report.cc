@@ -12,7 +12,6 @@
 namespace tidemark::analysis {
 namespace {
 
-using model::Amount;
 using model::Process;
 using model::ProcessState;
 
@@ -159,9 +158,10 @@ class Builder {
     return members;
   }
 
-  // Unknown is never small: a denied process stays in sight.
+  // Unknown is never small: a denied process stays in sight, and so does a
+  // group that has one.
   bool is_small(const Use& use, const PsGroup& group, size_t rank) const {
-    if (!options_.fold || use.pss.is_unknown()) return false;
+    if (!options_.fold || use.pss.has_unknown) return false;
     if (options_.top && rank >= *options_.top) return true;
     const uint64_t whole = group.use.in_ram().bytes;
     return use.in_ram().bytes * 100 < whole * kFoldPercent;
@@ -225,6 +225,8 @@ class Builder {
       row.charged_bytes = account->second->charged_bytes;
       row.peak_bytes = account->second->peak_bytes;
       row.limit_bytes = account->second->limit_bytes;
+      row.charges_hugetlb =
+          sample_.machine && sample_.machine->cgroup_charges_hugetlb;
     }
     report_.rows.push_back(std::move(row));
     if (!group.is_kernel || !options_.fold) add_members(group, depth + 1);
@@ -315,9 +317,9 @@ std::optional<int64_t> PsRow::unseen_bytes() const {
   if (!charged_bytes || !*charged_bytes || use.pss.has_unknown) {
     return std::nullopt;
   }
-  // Huge pages are not charged to the memory controller.
+  const model::Amount seen = charges_hugetlb ? use.in_ram() : use.pss;
   return static_cast<int64_t>(**charged_bytes) -
-         static_cast<int64_t>(use.pss.bytes);
+         static_cast<int64_t>(seen.bytes);
 }
 
 base::Result<PsReport> make_ps_report(const model::Sample& sample,

@@ -51,10 +51,11 @@ struct PsRow {
   std::optional<model::Reading<uint64_t>> charged_bytes;
   std::optional<model::Reading<uint64_t>> peak_bytes;
   std::optional<uint64_t> limit_bytes;
+  bool charges_hugetlb = false;
 
-  // CHARGED - PSS: what the kernel charged to the group and no process of it
-  // maps. Negative when the group uses pages that others were
-  // charged for.
+  // CHARGED - PSS (and huge pages where those are charged): what the kernel
+  // charged to the group and no process of it maps. Negative when the group
+  // uses pages that others were charged for.
   std::optional<int64_t> unseen_bytes() const;
 
   // Processes.
