@@ -14,10 +14,10 @@ base::Result<LoopResult> run_ticks(model::Source& source, model::Sink& sink,
   model::Sample sample;
   while (!options.count || result.tick_count < *options.count) {
     const Ticker::Tick tick = ticker.next(clock.now_ns());
-    result.missed_count += tick.missed_count;
     if (options.duration_ns && tick.due_ns - start >= *options.duration_ns) {
       break;
     }
+    result.missed_count += tick.missed_count;
     if (clock.wait_until(tick.due_ns)) {
       result.end = LoopEnd::Stopped;
       break;
