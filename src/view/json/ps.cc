@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/process_use.h"
 #include "view/json/use.h"
 
 namespace tidemark::view {
@@ -30,7 +31,8 @@ void write_group(JsonWriter& json, const PsRow& row,
   json.member("key", row.key);
   json.member("process_count", row.process_count);
   write_use(json, row.use);
-  std::vector<std::pair<std::string, std::string>> unknown;
+  std::vector<std::pair<std::string, std::string>> unknown =
+      analysis::unknowns_of(row.use, "no process of the group could be read");
   if (row.charged_bytes) {
     write_reading(json, "charged_bytes", *row.charged_bytes, unknown);
     json.member("unseen_bytes", row.unseen_bytes());

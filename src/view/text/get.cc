@@ -47,7 +47,18 @@ std::string in_ram_note(const TextStyle& style, const analysis::Use& use) {
          spelled(style, use.hugetlb);
 }
 
-std::string headline(const GetReport& report, const TextStyle& style) {
+void add_peak(Table& table, const GetReport& report, const TextStyle& style) {
+  for (const GetProcess& process : report.processes) {
+    // A tree has no such mark: the peaks of its processes do not coincide.
+    if (!process.peak_rss_bytes || report.processes.size() > 1) continue;
+    table.add_row({{"peak RSS"},
+                   {spelled(style, *process.peak_rss_bytes)},
+                   {"VmHWM, since the program started", Ink::Dim}});
+  }
+}
+
+std::string headline(const GetReport& report, const GetTextOptions& options,
+                     const TextStyle& style) {
   const analysis::Use& use = report.total;
   Table table({{"", Align::Left}, {"", Align::Right, 9}, {"", Align::Left}});
   table.add_row({{"in RAM", Ink::Bold},
@@ -73,11 +84,7 @@ std::string headline(const GetReport& report, const TextStyle& style) {
   table.add_row({{"kernel"},
                  size_cell(style, use.kernel, Ink::Plain),
                  {"page tables and kernel stacks, beside it", Ink::Dim}});
-  if (report.processes.size() == 1 && report.processes[0].peak_rss_bytes) {
-    table.add_row({{"peak RSS"},
-                   {spelled(style, *report.processes[0].peak_rss_bytes)},
-                   {"VmHWM, since the program started", Ink::Dim}});
-  }
+  if (options.with_peak) add_peak(table, report, style);
   return table.render_bare(style, 2);
 }
 
@@ -122,7 +129,7 @@ std::string process_table(const GetReport& report, const TextStyle& style) {
                 amount.has_unknown ? Ink::Warn : Ink::Plain};
   };
   for (const GetProcess& process : report.processes) {
-    const std::string indent(process.depth * 2, ' ');
+    const std::string indent(size_t{2} * process.depth, ' ');
     table.add_row({{indent + "p:" + std::to_string(process.id.pid)},
                    cell(process.use.in_ram()),
                    cell(process.use.uss),
@@ -160,8 +167,13 @@ std::string kib(const Amount& amount, bool in_bytes) {
 
 std::string get_text(const GetReport& report, const GetTextOptions& options,
                      const TextStyle& style) {
+  if (options.only_peak) {
+    Table table({{"", Align::Left}, {"", Align::Right, 9}, {"", Align::Left}});
+    add_peak(table, report, style);
+    return table.render_bare(style, 0);
+  }
   std::string out = paint(style, Ink::Bold, title(report)) + "\n\n";
-  out += headline(report, style);
+  out += headline(report, options, style);
   if (options.verbose) {
     if (!report.categories.empty()) {
       out += "\n" + category_table(report, style);
@@ -196,8 +208,9 @@ std::string get_watch_line(const GetReport& report,
                     fmt::format("{:>11}", report.processes.size()) + "\n";
   if (!options.verbose) return out;
   for (const GetProcess& process : report.processes) {
-    const std::string label = std::string(2 + process.depth * 2, ' ') +
-                              fmt::format("p:{}", process.id.pid);
+    const std::string label =
+        std::string(size_t{2} * (process.depth + 1), ' ') +
+        fmt::format("p:{}", process.id.pid);
     const std::string name = base::visible(process.name);
     out += fmt::format("{:<12}", label) + pad(process.use.in_ram()) +
            pad(process.use.uss) + pad(process.use.rss) +
@@ -228,10 +241,10 @@ std::string get_memstat_text(const GetReport& report, bool verbose,
   std::string out;
   if (verbose) {
     for (const GetProcess& process : report.processes) {
-      out +=
-          fmt::format("{}[{}] {} ({})\n", std::string(process.depth * 2, ' '),
-                      process.id.pid, kib(process.use.in_ram(), in_bytes),
-                      base::visible(process.comm));
+      out += fmt::format("{}[{}] {} ({})\n",
+                         std::string(size_t{2} * process.depth, ' '),
+                         process.id.pid, kib(process.use.in_ram(), in_bytes),
+                         base::visible(process.comm));
     }
   }
   out += in_bytes ? kib(report.total.in_ram(), true) + "\n"

@@ -9,7 +9,9 @@
 namespace tidemark::view {
 
 struct GetTextOptions {
-  bool verbose = false;  // -v: each process and each category
+  bool verbose = false;    // -v: each process and each category
+  bool with_peak = true;   // the high-water mark of RSS
+  bool only_peak = false;  // and nothing else
 };
 
 std::string get_text(const analysis::GetReport& report,

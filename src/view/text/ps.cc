@@ -16,7 +16,7 @@ using analysis::PsRow;
 using analysis::RowKind;
 
 std::string task_cell(const PsRow& row) {
-  const std::string indent(row.depth * 2, ' ');
+  const std::string indent(size_t{2} * row.depth, ' ');
   switch (row.kind) {
     case RowKind::Group:
       return indent + "j:" + std::to_string(row.id);
@@ -137,7 +137,8 @@ std::string group_table(const PsReport& report, const TextStyle& style) {
                                    {"PEAK", Align::Right, 6}});
   }
   columns.push_back({"NAME", Align::Left});
-  Table table(std::move(columns));
+  // Nine columns: the name gets what a narrower gap leaves.
+  Table table(std::move(columns), 1);
   for (const PsRow& row : report.rows) {
     if (row.kind != RowKind::Group) continue;
     std::vector<Cell> cells = {{task_cell(row), Ink::Plain}};

@@ -5,12 +5,6 @@
 #include "base/escape.h"
 
 namespace tidemark::view {
-namespace {
-
-constexpr size_t kGap = 2;
-
-}  // namespace
-
 std::vector<size_t> Table::widths(bool with_head) const {
   std::vector<size_t> result;
   for (const Column& column : columns_) {
@@ -49,7 +43,7 @@ std::string Table::line(const TextStyle& style,
       out += paint(style, cell.ink, text);
     }
     if (columns_[i].align == Align::Left) owed += pad;
-    owed += kGap;
+    owed += gap_;
   }
   out += '\n';
   return out;

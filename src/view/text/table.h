@@ -25,7 +25,9 @@ struct Cell {
 
 class Table {
  public:
-  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  // `gap` blanks part two columns.
+  explicit Table(std::vector<Column> columns, size_t gap = 2)
+      : columns_(std::move(columns)), gap_(gap) {}
 
   // One cell per column; missing ones are blank.
   void add_row(std::vector<Cell> cells) { rows_.push_back(std::move(cells)); }
@@ -41,6 +43,7 @@ class Table {
                    const std::vector<Cell>& cells, size_t indent) const;
 
   std::vector<Column> columns_;
+  size_t gap_;
   std::vector<std::vector<Cell>> rows_;
 };
 
