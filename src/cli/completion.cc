@@ -120,7 +120,8 @@ std::string zsh_option(const Option& option) {
   }
   std::string out;
   for (const std::string& name : option.name_list()) {
-    std::string entry = name + "[" + help + "]";
+    std::string entry = name;
+    entry.append("[").append(help).append("]");
     if (!option.choices.empty()) {
       entry += ":value:(" + joined(option.choices) + ")";
     } else if (takes_file(option)) {

@@ -54,6 +54,11 @@ class GetPrinter : public model::Sink {
   }
 
  private:
+  view::GetTextOptions text_options() const {
+    return {options_.verbose, options_.peak != PeakMode::None,
+            options_.peak == PeakMode::Only};
+  }
+
   std::string render(const GetReport& report) {
     const bool is_first = sample_count_ == 1;
     switch (options_.common.format) {
@@ -74,10 +79,10 @@ class GetPrinter : public model::Sink {
     }
     if (options_.in_bytes) return view::get_bytes_line(report);
     if (!options_.watch) {
-      return view::get_text(report, {options_.verbose}, style_);
+      return view::get_text(report, text_options(), style_);
     }
     return (is_first ? view::get_watch_head(style_) : "") +
-           view::get_watch_line(report, {options_.verbose}, style_);
+           view::get_watch_line(report, text_options(), style_);
   }
 
   std::string render_peak() const {
@@ -91,8 +96,7 @@ class GetPrinter : public model::Sink {
                                            options_.in_bytes);
     }
     if (options_.in_bytes) return view::get_bytes_line(*peak_);
-    return view::get_peak_text(*peak_, sample_count_, {options_.verbose},
-                               style_);
+    return view::get_peak_text(*peak_, sample_count_, text_options(), style_);
   }
 
   const GetOptions& options_;
@@ -198,7 +202,8 @@ void add_memstat_options(OptionTable& table, GetOptions& o) {
                 return base::Ok{};
               });
   table.flag("--bytes", "only the number, in bytes", o.in_bytes);
-  table.flag("--peak", "after a watch, its highest reading (default)",
+  table.flag("--peak",
+             "the highest reading of a watch, or the peak RSS (default)",
              [&o] { o.peak = PeakMode::WithSamples; });
   table.flag("--no-peak", "leave that out", [&o] { o.peak = PeakMode::None; });
   table.flag("--only-peak", "print nothing else",
@@ -234,7 +239,7 @@ Command get_command() {
       "of one process. With several processes, or -r, the sum comes first.";
   command.examples = {
       {"tidemark get 1234", "how much RAM process 1234 holds"},
-      {"tidemark get -rv postgres", "a tree, by process and kind of memory"},
+      {"tidemark get -rv postgres", "a tree, by process and kind"},
       {"tidemark get -w --interval 100ms 1234", "ten lines a second"},
       {"tidemark get --bytes 1234", "one number for a script"},
   };

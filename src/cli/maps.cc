@@ -82,6 +82,7 @@ base::Result<ExitCode> run_maps(const MapsCommandOptions& options) {
   const model::Process& process = sample.processes.front();
   if (!process.mappings) return not_readable(sample, process);
   model::RegionHints hints;
+  hints.pid = process.id.pid;
   if (process.threads) hints.threads = *process.threads;
   hints.memory_devices = source::read_memory_devices(*roots, process.id.pid);
   const analysis::MapsReport report =

@@ -124,15 +124,16 @@ Command ps_command() {
       "Prints the machine's processes as a tree of groups (j:) and processes "
       "(p:), largest first. PSS counts each page once over all processes, so "
       "the column adds up: huge pages are added to it. SHARED is blank for "
-      "groups, where it would count pages repeatedly. KERN is page tables and "
-      "kernel stacks. Rows below one per cent of their group fold into one. "
+      "groups, where it would count pages repeatedly. KERN is page tables, "
+      "kernel stacks and, with --fds, BPF maps and programs. Rows below one "
+      "per cent of their group fold into one. "
       "The lines behind the table name what no process holds and close to the "
       "memory in use. -J prints the groups alone, with what the kernel charged "
       "to each (CHARGED), what of that no process maps (UNSEEN; negative when "
       "others were charged for its pages) and its highest charge (PEAK).";
   command.examples = {
       {"tidemark ps", "who has the memory"},
-      {"tidemark ps -J", "by group, with the kernel's own account"},
+      {"tidemark ps -J", "by group, with the kernel's account"},
       {"tidemark ps --by user --sort swap", "who is swapped out"},
       {"tidemark ps --filter postgres --all", "every process of one service"},
       {"tidemark ps --json | jq .machine", "where the rest is, for a program"},
