@@ -60,6 +60,15 @@ struct Mapping {
   bool operator==(const Mapping&) const = default;
 };
 
+// How much address space the ELF file behind a mapping takes when loaded.
+struct ImageSpan {
+  uint32_t device_major = 0;
+  uint32_t device_minor = 0;
+  uint64_t inode_id = 0;
+  uint64_t span_bytes = 0;
+  bool operator==(const ImageSpan&) const = default;
+};
+
 // A thread and where its stack pointer was. Empty while it runs on a CPU: the
 // kernel tells the pointer only of threads that sleep.
 struct Thread {

@@ -40,6 +40,9 @@ constexpr uint64_t kArenaBytes = uint64_t{64} << 20;
 // pthread_attr_setguardsize defaults to one page; nobody uses more than a few.
 constexpr uint64_t kMaxGuardBytes = uint64_t{1} << 20;
 
+// The bss of nearly every library is smaller; that of libc is 52 KiB.
+constexpr uint64_t kUnprovenBssBytes = uint64_t{256} << 10;
+
 bool is_private_anonymous(const Mapping& m) {
   return !m.permissions.shared && m.inode_id == 0 &&
          (m.name.empty() || m.name.starts_with("[anon"));
@@ -257,6 +260,30 @@ class RegionFinder {
     return images_.contains(file_key(file));
   }
 
+  // The loader maps the bss, writable and nameless, right behind the data. But
+  // mmap places new memory next to old, and the kernel merges neighbours: what
+  // lies behind a library may as well be a heap of any size. The program
+  // headers tell how far the image reaches. Where they could not be read, a
+  // small tail is taken for it.
+  bool has_bss_behind(size_t first, size_t last) const {
+    if (!touches_next(last)) return false;
+    const Mapping& tail = mappings_[last + 1];
+    if (!is_plain_anonymous(tail) || !is_writable_data(tail) ||
+        thread_in(tail) || arena_at(last + 1)) {
+      return false;
+    }
+    const FileKey file = file_key(mappings_[first]);
+    for (const ImageSpan& image : hints_.images) {
+      if (FileKey(image.device_major, image.device_minor, image.inode_id) !=
+          file) {
+        continue;
+      }
+      return tail.end_address <=
+             mappings_[first].start_address + image.span_bytes;
+    }
+    return tail.size_bytes() <= kUnprovenBssBytes;
+  }
+
   Region file_at(size_t i) const {
     const Mapping& m = mappings_[i];
     if (m.name.starts_with("/dev/")) {
@@ -273,13 +300,7 @@ class RegionFinder {
         break;
       }
     }
-    // What follows without a gap, writable and nameless, is the bss: the
-    // loader maps it right behind the data segment.
-    if (touches_next(last) && is_plain_anonymous(mappings_[last + 1]) &&
-        is_writable_data(mappings_[last + 1]) &&
-        !thread_in(mappings_[last + 1]) && !arena_at(last + 1)) {
-      ++last;
-    }
+    if (has_bss_behind(i, last)) ++last;
     return Region{RegionKind::Image, i, last - i + 1, file_base_name(m.name),
                   0};
   }

@@ -47,6 +47,7 @@ struct RegionHints {
   int32_t pid = 0;  // its thread of the same number is in [stack]
   std::vector<Thread> threads;
   std::vector<DeviceNumber> memory_devices;  // of tmpfs and ramfs mounts
+  std::vector<ImageSpan> images;  // of files whose program headers were read
 };
 
 // A run of neighbouring mappings, by index into the vector it was made from.

@@ -131,9 +131,9 @@ std::optional<uint64_t> take_hex(std::string_view& text, char stop) {
   const char* at = text.data();
   const char* const end = at + std::min<size_t>(text.size(), 17);
   for (; at != end; ++at) {
-    const int digit = kHexTable[static_cast<unsigned char>(*at)];
+    const int8_t digit = kHexTable[static_cast<unsigned char>(*at)];
     if (digit < 0) break;
-    number = number << 4 | static_cast<uint64_t>(digit);
+    number = number << 4 | static_cast<uint8_t>(digit);
   }
   if (at == text.data() || at == end || *at != stop) return std::nullopt;
   text.remove_prefix(static_cast<size_t>(at - text.data()) + 1);

@@ -91,5 +91,26 @@ class Maps(unittest.TestCase):
             self.assertRegex(text, line)
 
 
+class Bss(unittest.TestCase):
+    def test_heap_behind_a_library_is_no_bss(self):
+        """A large block, then a library: mmap puts them side by side."""
+        script = """
+            import ctypes, glob
+            block = bytearray(100 << 20)
+            for at in range(0, len(block), 4096):
+                block[at] = 1
+            for name in ("libz.so.1", "libbz2.so.1.0", "liblzma.so.5", "libm.so.6"):
+                try:
+                    ctypes.CDLL(name)
+                except OSError:
+                    pass
+        """
+        with Python(script) as target:
+            parts = run_json("maps", target.pid)["categories"]
+        pss = {part["category"]: part["pss_bytes"] for part in parts}
+        self.assertGreaterEqual(pss["anon"], 100 << 20)
+        self.assertLess(pss["code"], 64 << 20)
+
+
 if __name__ == "__main__":
     unittest.main()

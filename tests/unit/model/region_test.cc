@@ -70,7 +70,7 @@ std::string told(const std::vector<Mapping>& mappings,
 
 // Threads of process 1.
 RegionHints with_threads(std::vector<Thread> threads) {
-  return {1, std::move(threads), {}};
+  return {1, std::move(threads), {}, {}};
 }
 
 // ---- words
@@ -518,6 +518,32 @@ RC_GTEST_PROP(Regions, CoverEveryMappingOnceInOrder, ()) {
     next += region.mapping_count;
   }
   RC_ASSERT(next == mappings.size());
+}
+
+// ---- bss
+
+std::vector<Mapping> image_with_tail(uint64_t tail_bytes) {
+  return {file(0x7f0000000000, 0x2000, "r-xp", 7, "/lib/libx.so"),
+          file(0x7f0000002000, 0x1000, "rw-p", 7, "/lib/libx.so"),
+          anonymous(0x7f0000003000, tail_bytes, "rw-p")};
+}
+
+TEST(Bss, IsWhatTheProgramHeadersReachTo) {
+  RegionHints hints;
+  hints.images = {{0xfe, 0, 7, 0x5000}};
+  EXPECT_EQ(told(image_with_tail(0x2000), hints), "image+3");
+}
+
+TEST(Bss, IsNotTheHeapThatHappensToLieBehindALibrary) {
+  // The kernel has merged the bss with 300 MiB of somebody's heap.
+  RegionHints hints;
+  hints.images = {{0xfe, 0, 7, 0x5000}};
+  EXPECT_EQ(told(image_with_tail(300 * kMiB), hints), "image+2 anon");
+}
+
+TEST(Bss, WithoutProgramHeadersIsOnlyASmallTail) {
+  EXPECT_EQ(told(image_with_tail(0xd000)), "image+3");
+  EXPECT_EQ(told(image_with_tail(kMiB)), "image+2 anon");
 }
 
 }  // namespace

@@ -1,0 +1,75 @@
+#include "parse/elf.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+namespace tidemark::parse {
+namespace {
+
+using base::ErrorKind;
+using base::fail;
+
+constexpr uint64_t kPageBytes = 4096;
+
+template <typename T>
+std::optional<T> read_at(std::string_view bytes, uint64_t offset) {
+  if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) {
+    return std::nullopt;
+  }
+  T value{};
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+base::Error not_elf(const char* why) {
+  return fail(ErrorKind::Malformed, std::string("elf: ") + why);
+}
+
+template <typename Header, typename Segment>
+base::Result<uint64_t> span_of(std::string_view head) {
+  const std::optional<Header> header = read_at<Header>(head, 0);
+  if (!header || header->e_phentsize != sizeof(Segment)) {
+    return not_elf("cannot read its header");
+  }
+  uint64_t start = std::numeric_limits<uint64_t>::max();
+  uint64_t end = 0;
+  for (uint64_t i = 0; i < header->e_phnum; ++i) {
+    const std::optional<Segment> segment =
+        read_at<Segment>(head, header->e_phoff + i * sizeof(Segment));
+    if (!segment)
+      return not_elf("its program headers lie beyond what was read");
+    if (segment->p_type != PT_LOAD) continue;
+    const uint64_t first = segment->p_vaddr;
+    const uint64_t size = segment->p_memsz;
+    if (size > std::numeric_limits<uint64_t>::max() - kPageBytes - first) {
+      return not_elf("a segment beyond the address space");
+    }
+    start = std::min(start, first / kPageBytes * kPageBytes);
+    end = std::max(end,
+                   (first + size + kPageBytes - 1) / kPageBytes * kPageBytes);
+  }
+  if (end <= start) return not_elf("nothing of it is loaded");
+  return end - start;
+}
+
+}  // namespace
+
+base::Result<uint64_t> parse_elf_span(std::string_view head) {
+  static_assert(std::endian::native == std::endian::little);
+  if (head.size() < EI_NIDENT ||
+      std::memcmp(head.data(), ELFMAG, SELFMAG) != 0 ||
+      head[EI_DATA] != ELFDATA2LSB) {
+    return not_elf("no such file of this machine");
+  }
+  if (head[EI_CLASS] == ELFCLASS32) {
+    return span_of<Elf32_Ehdr, Elf32_Phdr>(head);
+  }
+  return span_of<Elf64_Ehdr, Elf64_Phdr>(head);
+}
+
+}  // namespace tidemark::parse

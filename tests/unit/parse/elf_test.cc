@@ -1,0 +1,71 @@
+#include "parse/elf.h"
+
+#include <elf.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace tidemark::parse {
+namespace {
+
+struct Load {
+  uint64_t address;
+  uint64_t size;
+};
+
+std::string elf_with(const std::vector<Load>& loads) {
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_phoff = sizeof header;
+  header.e_phentsize = sizeof(Elf64_Phdr);
+  header.e_phnum = static_cast<uint16_t>(loads.size() + 1);
+  std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
+  Elf64_Phdr note{};
+  note.p_type = PT_NOTE;
+  note.p_vaddr = 0x7000000;
+  note.p_memsz = 0x1000;
+  bytes.append(reinterpret_cast<const char*>(&note), sizeof note);
+  for (const Load& load : loads) {
+    Elf64_Phdr segment{};
+    segment.p_type = PT_LOAD;
+    segment.p_vaddr = load.address;
+    segment.p_memsz = load.size;
+    bytes.append(reinterpret_cast<const char*>(&segment), sizeof segment);
+  }
+  return bytes;
+}
+
+TEST(ElfSpan, IsFromTheFirstLoadedPageToTheLast) {
+  base::Result<uint64_t> span =
+      parse_elf_span(elf_with({{0x400000, 0x800}, {0x402e10, 0x3200}}));
+  ASSERT_TRUE(span) << span.error().what;
+  // 0x402e10 + 0x3200 = 0x406010, so the last page ends at 0x407000.
+  EXPECT_EQ(*span, 0x7000U);
+}
+
+TEST(ElfSpan, RefusesWhatIsNoElf) {
+  EXPECT_FALSE(parse_elf_span(""));
+  EXPECT_FALSE(parse_elf_span("#!/bin/sh\necho not a program at all\n"));
+}
+
+TEST(ElfSpan, RefusesAFileOfWhichNothingIsLoaded) {
+  EXPECT_FALSE(parse_elf_span(elf_with({})));
+}
+
+TEST(ElfSpan, RefusesASegmentBeyondTheAddressSpace) {
+  EXPECT_FALSE(parse_elf_span(elf_with({{0x1000, UINT64_MAX}})));
+}
+
+TEST(ElfSpan, SurvivesTruncationAtEveryByte) {
+  const std::string whole = elf_with({{0x1000, 0x1000}, {0x3000, 0x10}});
+  for (size_t length = 0; length < whole.size(); ++length) {
+    EXPECT_FALSE(parse_elf_span(whole.substr(0, length))) << length;
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::parse
