@@ -87,13 +87,15 @@ struct Process {
   ProcessId id;
   ProcessStat stat;
   ProcessState state = ProcessState::Ok;
-  std::string command_line;  // as read: arguments parted by NUL
-  std::string cgroup_path;   // in the hierarchy that accounts memory
+  std::string command_line;         // as read: arguments parted by NUL
+  Reading<std::string> executable;  // only when asked for
+  std::string cgroup_path;          // in the hierarchy that accounts memory
   ProcessStatus status;
   std::optional<Statm> statm;
   Reading<SmapsFields> rollup;
-  Reading<std::vector<Mapping>> mappings;             // only when asked for
-  Reading<std::vector<Thread>> threads;               // only when asked for
+  std::vector<ImageSpan> images;           // with the mappings, where readable
+  Reading<std::vector<Mapping>> mappings;  // only when asked for
+  Reading<std::vector<Thread>> threads;    // only when asked for
   Reading<std::vector<DescriptorCount>> descriptors;  // only when asked for
 };
 

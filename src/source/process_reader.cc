@@ -1,9 +1,15 @@
 #include "source/process_reader.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
 #include <utility>
 
 #include "base/text.h"
+#include "parse/elf.h"
 #include "parse/process_files.h"
 #include "source/smaps_file.h"
 
@@ -39,6 +45,28 @@ SmapsFields sum_of(const std::vector<model::Mapping>& mappings) {
   for (const model::Mapping& mapping : mappings)
     sum.add(mapping.fields);
   return sum;
+}
+
+// The name of a mapping's link in map_files.
+std::string address_range(const model::Mapping& mapping) {
+  std::array<char, 40> text{};
+  const int length =
+      std::snprintf(text.data(), text.size(), "%llx-%llx",
+                    static_cast<unsigned long long>(mapping.start_address),
+                    static_cast<unsigned long long>(mapping.end_address));
+  return {text.data(), static_cast<size_t>(length)};
+}
+
+// The first page of a file: its program headers are there.
+base::Result<std::string> read_head_at(const base::Directory& directory,
+                                       const std::string& name) {
+  base::Result<base::Fd> fd = base::open_file_at(directory, name);
+  if (!fd) return fd.error();
+  std::string head(4096, '\0');
+  const ssize_t got = ::read(fd->get(), head.data(), head.size());
+  if (got < 0) return base::fail_errno(directory.join(name), errno);
+  head.resize(static_cast<size_t>(got));
+  return head;
 }
 
 // An exiting process has given up its memory while its entry is still there.
@@ -109,6 +137,9 @@ base::Result<Process> ProcessReader::read(int32_t pid) {
   if (base::read_file_at(*directory, "cmdline", buffer_)) {
     process.command_line = parse::parse_command_line(buffer_);
   }
+  if (detail_.executable) {
+    process.executable = reading_of(base::read_link_at(*directory, "exe"));
+  }
   read_memory(*directory, process);
   if (detail_.threads) process.threads = reading_of(read_threads(*directory));
   if (detail_.descriptors) {
@@ -129,6 +160,7 @@ base::Status ProcessReader::read_asked_memory(const base::Directory& directory,
     base::Status status = read_mappings(directory, mappings);
     if (!status) return status;
     if (!detail_.rollup) fields = sum_of(mappings);
+    process.images = read_images(directory, mappings);
     process.mappings = model::known(std::move(mappings));
   }
   process.rollup = model::known(fields);
@@ -180,10 +212,10 @@ base::Status ProcessReader::read_mappings(
       [&](const model::Mapping& mapping) { mappings.push_back(mapping); });
   if (!status) return status;
   // Every living user process has mappings: an empty file is one that has just
-  // given up its memory.
+  // given up its memory, or a copy that was denied.
   if (mappings.empty()) {
-    return base::fail(ErrorKind::Gone,
-                      directory.join("smaps") + ": the process has ended");
+    return base::fail(roots_.is_live ? ErrorKind::Gone : ErrorKind::NotFound,
+                      directory.join("smaps") + ": it is empty");
   }
   return base::Ok{};
 }
@@ -228,8 +260,11 @@ ProcessReader::count_descriptors(const base::Directory& directory) {
   std::vector<model::DescriptorCount> counts;
   for (const std::string& name : *names) {
     base::Result<std::string> target = base::read_link_at(*fds, name);
-    if (!target) continue;  // closed meanwhile
-    std::string kind = parse::descriptor_kind(*target);
+    if (!target && target.error().kind == ErrorKind::NotFound) {
+      continue;  // closed meanwhile
+    }
+    // It is there, what it is may not be known.
+    std::string kind = target ? parse::descriptor_kind(*target) : "unreadable";
     auto found = std::ranges::find(counts, kind, &model::DescriptorCount::kind);
     if (found == counts.end()) {
       counts.push_back({std::move(kind), 0, 0});
@@ -242,6 +277,31 @@ ProcessReader::count_descriptors(const base::Directory& directory) {
   }
   std::ranges::sort(counts, std::greater<>(), &model::DescriptorCount::count);
   return counts;
+}
+
+// Only images with something behind them that could be their bss are opened.
+// The link of map_files is the very file, also a deleted one, but needs a
+// capability; the path below the process's root is its stand-in.
+std::vector<model::ImageSpan> ProcessReader::read_images(
+    const base::Directory& directory,
+    const std::vector<model::Mapping>& mappings) {
+  std::vector<model::ImageSpan> images;
+  for (size_t i = 0; i + 1 < mappings.size(); ++i) {
+    const model::Mapping& m = mappings[i];
+    const model::Mapping& next = mappings[i + 1];
+    if (!m.is_file() || next.is_file() || !next.permissions.write ||
+        next.start_address != m.end_address) {
+      continue;
+    }
+    base::Result<std::string> head =
+        read_head_at(directory, "map_files/" + address_range(m));
+    if (!head) head = read_head_at(directory, "root" + m.name);
+    if (!head) continue;
+    base::Result<uint64_t> span = parse::parse_elf_span(*head);
+    if (!span) continue;
+    images.push_back({m.device_major, m.device_minor, m.inode_id, *span});
+  }
+  return images;
 }
 
 // Descriptors come and go: one whose fdinfo cannot be read adds nothing.

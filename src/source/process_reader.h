@@ -28,6 +28,7 @@ struct ProcessDetail {
   bool mappings = false;
   bool threads = false;      // with stack pointers when mappings are read
   bool descriptors = false;  // counted by kind
+  bool executable = false;   // where exe points
   bool cgroup = true;
 };
 
@@ -61,6 +62,9 @@ class ProcessReader {
       const base::Directory& directory);
   base::Result<std::vector<model::DescriptorCount>> count_descriptors(
       const base::Directory& directory);
+  std::vector<model::ImageSpan> read_images(
+      const base::Directory& directory,
+      const std::vector<model::Mapping>& mappings);
   uint64_t read_memlock(const base::Directory& directory,
                         const std::string& descriptor);
   base::Result<std::vector<int32_t>> children_by_scan(int32_t pid);

@@ -40,12 +40,19 @@ struct Bearer {
   std::string command;
 };
 
+// comm, the base name of the program, or both it and its script as `ps` shows
+// them: "python3 style.py".
 bool has_name(const model::ProcessStat& stat, std::string_view command_line,
               std::string_view name) {
   if (stat.comm == name) return true;
+  std::string_view rest = command_line;
   const std::string_view program =
-      command_line.substr(0, command_line.find('\0'));
-  return !program.empty() && base::base_name(program) == name;
+      base::base_name(base::take_until(rest, '\0'));
+  const std::string_view script = base::base_name(base::take_until(rest, '\0'));
+  if (program.empty()) return false;
+  return program == name ||
+         (!script.empty() &&
+          std::string(program) + " " + std::string(script) == name);
 }
 
 base::Error ambiguous(const std::string& name,
@@ -222,7 +229,10 @@ base::Status ProcessSource::collect(model::Sample& sample) {
 }
 
 base::Result<ProcessId> find_process(const Roots& roots,
-                                     const std::string& pid_or_name) {
+                                     const std::string& word) {
+  // As `ps` prints it, "p:1234", or bare.
+  const std::string pid_or_name =
+      word.starts_with("p:") ? word.substr(2) : word;
   CgroupHierarchy no_cgroups;
   ProcessReader reader(roots, no_cgroups, {});
   if (pid_or_name.starts_with('-')) {

@@ -355,12 +355,24 @@ TEST(ProcessReader, AProcessThatIsNotThereIsNotFound) {
   EXPECT_EQ(process.error().kind, ErrorKind::NotFound);
 }
 
-TEST(ProcessReader, AnEmptySmapsIsAProcessThatHasEnded) {
+TEST(ProcessReader, AnEmptySmapsInACopyIsAFailureThatIsSaid) {
   TemporaryTree tree;
   tree.add_process(42, 1, "x");
   tree.remove("42/smaps_rollup");
   tree.add("42/smaps", "");
-  EXPECT_EQ(read_process(tree, 42).state, ProcessState::Gone);
+  const Process process = read_process(tree, 42);
+  EXPECT_EQ(process.state, ProcessState::Failed);
+  EXPECT_TRUE(process.rollup.unknown_because.ends_with("it is empty"));
+}
+
+TEST(ProcessReader, CountsDescriptorsWhoseLinksAreDenied) {
+  TemporaryTree tree;
+  tree.add_process(42, 1, "x");
+  tree.add("42/fd/3", "no link, so that reading it as one fails");
+  const Process process = read_process(tree, 42, {.descriptors = true});
+  ASSERT_TRUE(process.descriptors);
+  EXPECT_EQ(*process.descriptors,
+            (std::vector<model::DescriptorCount>{{"unreadable", 1, 0}}));
 }
 
 // Reads pid 42, which ends when its command line is about to be read: by then
