@@ -31,6 +31,7 @@ GetProcess describe(const Process& process, const KernelCosts& costs,
     hints.pid = process.id.pid;
     if (process.threads) hints.threads = *process.threads;
     hints.memory_devices = devices;
+    hints.images = process.images;
     row.categories = categories_of(
         *process.mappings, model::find_regions(*process.mappings, hints));
   }
@@ -55,6 +56,23 @@ void note_shared_hugetlb(const model::Sample& sample, GetReport& report) {
 }
 
 }  // namespace
+
+int64_t GetReport::not_explained_bytes() const {
+  auto rest = static_cast<int64_t>(total.in_ram().bytes);
+  for (const CategoryUse& use : categories) {
+    rest -= static_cast<int64_t>(use.pss_bytes);
+  }
+  return rest;
+}
+
+std::string GetReport::unknown_because() const {
+  for (const GetProcess& process : processes) {
+    if (!process.use.pss.has_unknown || process.unknown.empty()) continue;
+    return "PSS of process " + std::to_string(process.id.pid) +
+           " is unknown: " + process.unknown[0].second;
+  }
+  return {};
+}
 
 GetReport make_get_report(
     const model::Sample& sample,

@@ -35,6 +35,12 @@ struct GetReport {
   std::vector<CategoryUse> categories;
   std::vector<std::string> notes;
   std::string denied_hint;  // when a process was denied
+
+  // In RAM less the categories: the rounding of smaps, and what changed between
+  // the reads.
+  int64_t not_explained_bytes() const;
+  // Why the headline is unknown or a lower bound; empty when it is neither.
+  std::string unknown_because() const;
 };
 
 // One list of memory devices (tmpfs, ramfs) serves

@@ -15,7 +15,9 @@ using model::RegionKind;
 // Indexed by RegionKind.
 constexpr std::array<std::string_view, 18> kExplanations = {{
     "a program or library: r-x is its code, r-- its constants, rw- its data, "
-    "and the nameless rw- right behind is its bss (data that starts as zero)",
+    "and nameless rw- right behind, as far as its headers say, is its bss "
+    "(data "
+    "that starts as zero)",
     "the heap that brk() grows: small malloc blocks of the main thread",
     "a malloc arena of glibc for threads: the rw- part is in use or was, the "
     "--- part is address space kept for it, without memory behind it",

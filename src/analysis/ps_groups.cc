@@ -41,7 +41,10 @@ Label label_of(const Process& process, GroupBy group_by,
       return {name, name, std::nullopt};
     }
     default: {
-      std::string name = display_name(process);
+      // Where the link is denied, or was not copied, the name must do.
+      std::string name = process.executable
+                             ? *process.executable
+                             : display_name(process) + " (by name)";
       return {name, name, std::nullopt};
     }
   }

@@ -77,6 +77,7 @@ class Builder {
     report_.realtime_ns = sample_.started_realtime_ns;
     report_.read_ns = sample_.ended_monotonic_ns - sample_.started_monotonic_ns;
     report_.group_by = options_.group_by;
+    report_.sort_by = options_.sort_by;
     report_.total = shown->use;
     count_states(*shown);
     if (sample_.machine) add_machine();
@@ -90,7 +91,10 @@ class Builder {
     const std::string wanted = lower(options_.filter);
     std::vector<size_t> chosen;
     for (size_t i = 0; i < sample_.processes.size(); ++i) {
-      if (wanted.empty() || matches(sample_.processes[i], wanted)) {
+      const Process& process = sample_.processes[i];
+      // The filter stands in our own command line.
+      if (wanted.empty() ||
+          (process.id.pid != options_.own_pid && matches(process, wanted))) {
         chosen.push_back(i);
       }
     }
@@ -137,6 +141,12 @@ class Builder {
       const uint64_t left = sort_value(use_of_member(a), options_.sort_by);
       const uint64_t right = sort_value(use_of_member(b), options_.sort_by);
       if (left != right) return left > right;
+      // Then by what it holds, and where that is unknown by RSS.
+      const auto weight = [&](const Member& member) {
+        const Use& use = use_of_member(member);
+        return std::pair(use.in_ram().bytes, use.rss.bytes);
+      };
+      if (weight(a) != weight(b)) return weight(a) > weight(b);
     }
     return id_of(a) < id_of(b);
   }
@@ -243,12 +253,19 @@ class Builder {
     row.parent_pid = process.stat.parent_pid;
     row.comm = process.stat.comm;
     row.command = command_text(process);
-    row.user = user_label(process.status.user_id, users_);
+    if (process.status.user_id) {
+      row.user = user_label(process.status.user_id, users_);
+    }
     row.cgroup_path = process.cgroup_path;
     row.run_state = process.stat.state;
     row.state = process.state;
     row.descriptors = process.descriptors.value;
     row.unknown = unknowns_of(process, row.use);
+    if (row.user.empty()) {
+      row.unknown.emplace_back("user", process.stat.is_kernel_thread
+                                           ? "not read of kernel threads"
+                                           : "no Uid in status");
+    }
     if (!process.descriptors.value &&
         !process.descriptors.unknown_because.empty()) {
       row.unknown.emplace_back("descriptors",
@@ -312,6 +329,15 @@ class Builder {
 };
 
 }  // namespace
+
+std::optional<uint64_t> PsRow::descriptor_total() const {
+  if (!descriptors) return std::nullopt;
+  uint64_t total = 0;
+  for (const model::DescriptorCount& some : *descriptors) {
+    total += some.count;
+  }
+  return total;
+}
 
 std::optional<int64_t> PsRow::unseen_bytes() const {
   if (!charged_bytes || !*charged_bytes || use.pss.has_unknown) {

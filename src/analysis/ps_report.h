@@ -21,9 +21,10 @@ enum class SortBy { Pss, Private, Shared, Swap, Kernel, Rss, Pid, Name };
 struct PsOptions {
   GroupBy group_by = GroupBy::Cgroup;
   SortBy sort_by = SortBy::Pss;
-  std::string filter;  // only processes whose name, command, user or group
-                       // contains it; letter case does not matter
-  std::string job;     // only this group: its id, path or name
+  std::string filter;   // only processes whose name, command, user or group
+                        // contains it; letter case does not matter
+  int32_t own_pid = 0;  // never found by the filter
+  std::string job;      // only this group: its id, path or name
   bool with_threads = false;
   // Rows below one per cent of their group, and beyond the first `top`, become
   // one row that says how many they are.
@@ -68,6 +69,7 @@ struct PsRow {
   char run_state = '?';
   model::ProcessState state = model::ProcessState::Ok;
   std::optional<std::vector<model::DescriptorCount>> descriptors;
+  std::optional<uint64_t> descriptor_total() const;
   std::vector<std::pair<std::string, std::string>> unknown;
 };
 
@@ -75,6 +77,7 @@ struct PsReport {
   uint64_t realtime_ns = 0;
   uint64_t read_ns = 0;
   GroupBy group_by = GroupBy::Cgroup;
+  SortBy sort_by = SortBy::Pss;
   std::vector<PsRow> rows;  // groups before their members
   Use total;                // of all processes shown
   size_t process_count = 0;

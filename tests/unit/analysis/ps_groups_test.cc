@@ -161,11 +161,22 @@ TEST(GroupByUser, ShowsAProcessOfAnUnknownUser) {
   EXPECT_EQ(outline(sample, GroupBy::User), "?(1)");
 }
 
-TEST(GroupByExe, JoinsProcessesOfOneName) {
+TEST(GroupByExe, JoinsProcessesOfOneProgramWhateverTheyAreCalled) {
+  Sample sample =
+      sample_of({process_with(1, 0, "bash", 1), process_with(2, 1, "vim", 1),
+                 process_with(3, 1, "renamed", 1)});
+  sample.processes[0].executable = model::known<std::string>("/bin/bash");
+  sample.processes[1].executable = model::known<std::string>("/bin/vim");
+  sample.processes[2].executable = model::known<std::string>("/bin/bash");
+  EXPECT_EQ(outline(sample, GroupBy::Exe), "/bin/bash(1,3) /bin/vim(2)");
+}
+
+TEST(GroupByExe, SaysWhenOnlyTheNameIsKnown) {
   const Sample sample =
       sample_of({process_with(1, 0, "bash", 1), process_with(2, 1, "vim", 1),
                  process_with(3, 1, "bash", 1)});
-  EXPECT_EQ(outline(sample, GroupBy::Exe), "bash(1,3) vim(2)");
+  EXPECT_EQ(outline(sample, GroupBy::Exe),
+            "bash (by name)(1,3) vim (by name)(2)");
 }
 
 TEST(GroupBySession, NamesTheLeader) {
@@ -228,7 +239,7 @@ TEST(PsGroup, HasOnlyTheChosenProcesses) {
                                  use_of(sample.processes[1], {})};
   const std::unique_ptr<PsGroup> root =
       group_processes(sample, {1}, uses, GroupBy::Exe, {});
-  EXPECT_EQ(outline(sample, *root), "b(2)");
+  EXPECT_EQ(outline(sample, *root), "b (by name)(2)");
   EXPECT_EQ(root->use.pss, amount_of(2 * kKiB));
 }
 

@@ -126,6 +126,7 @@ TEST(PsReport, DescribesAProcess) {
 
 TEST(PsReport, SaysWhyDescriptorsAreUnknown) {
   Process process = in_cgroup(process_with(10, 1, "x", 1), "/");
+  process.status.user_id = 0;
   process.descriptors =
       model::unknown<std::vector<model::DescriptorCount>>("denied: fd");
   const PsRow row = report_of(sample_of({process})).rows.at(1);
@@ -385,9 +386,9 @@ TEST(PsReport, GroupsByWhatIsAsked) {
             "j: ann 3\n"
             "  p:11 vim 3\n");
   EXPECT_EQ(by(GroupBy::Exe),
-            "j: bash 5\n"
+            "j: bash (by name) 5\n"
             "  p:10 bash 5\n"
-            "j: vim 3\n"
+            "j: vim (by name) 3\n"
             "  p:11 vim 3\n");
   EXPECT_EQ(by(GroupBy::Session),
             "j: session 10 of bash 8\n"
