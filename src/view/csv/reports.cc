@@ -66,8 +66,8 @@ std::string get_csv_rows(const analysis::GetReport& report,
 
 std::string ps_csv(const analysis::PsReport& report) {
   std::string out = fmt::format(
-      "kind,id,depth,{},charged_bytes,unseen_bytes,peak_bytes,user,cgroup,"
-      "name\n",
+      "kind,id,depth,{},charged_bytes,unseen_bytes,peak_bytes,"
+      "descriptor_count,user,cgroup,name\n",
       kUseHead);
   for (const analysis::PsRow& row : report.rows) {
     const auto reading =
@@ -76,11 +76,11 @@ std::string ps_csv(const analysis::PsReport& report) {
         };
     const std::optional<int64_t> unseen = row.unseen_bytes();
     out += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{}\n", row_kind(row.kind), row.id,
+        "{},{},{},{},{},{},{},{},{},{},{}\n", row_kind(row.kind), row.id,
         row.depth, use_fields(row.use), reading(row.charged_bytes),
         unseen ? std::to_string(*unseen) : "", reading(row.peak_bytes),
-        base::csv_field(row.user), base::csv_field(row.cgroup_path),
-        base::csv_field(row.name));
+        number(row.descriptor_total()), base::csv_field(row.user),
+        base::csv_field(row.cgroup_path), base::csv_field(row.name));
   }
   return out;
 }

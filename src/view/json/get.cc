@@ -1,9 +1,16 @@
 #include "view/json/get.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "analysis/process_use.h"
 #include "view/json/use.h"
 
 namespace tidemark::view {
 namespace {
+
+using Reasons = std::vector<std::pair<std::string, std::string>>;
 
 void write_process(base::JsonWriter& json,
                    const analysis::GetProcess& process) {
@@ -19,17 +26,27 @@ void write_process(base::JsonWriter& json,
   write_use(json, process.use);
   json.member("peak_rss_bytes", process.peak_rss_bytes);
   if (!process.categories.empty()) write_categories(json, process.categories);
-  write_unknown(json, process.unknown);
+  Reasons unknown = process.unknown;
+  if (!process.peak_rss_bytes) {
+    unknown.emplace_back("peak_rss_bytes", "no VmHWM in status");
+  }
+  write_unknown(json, unknown);
   json.end_object();
 }
 
-// Members of the total that no process told.
-std::vector<std::pair<std::string, std::string>> unknown_of_total(
-    const analysis::GetReport& report) {
-  for (const analysis::GetProcess& process : report.processes) {
-    if (report.total.pss.is_unknown()) return process.unknown;
+// Members of the total that no process told, each with the first reason.
+Reasons unknown_of_total(const analysis::GetReport& report) {
+  Reasons reasons = analysis::unknowns_of(report.total, "");
+  for (auto& [name, reason] : reasons) {
+    for (const analysis::GetProcess& process : report.processes) {
+      auto told =
+          std::ranges::find(process.unknown, name, &Reasons::value_type::first);
+      if (told == process.unknown.end()) continue;
+      reason = told->second;
+      break;
+    }
   }
-  return {};
+  return reasons;
 }
 
 void write_report(base::JsonWriter& json, const analysis::GetReport& report) {
@@ -37,7 +54,10 @@ void write_report(base::JsonWriter& json, const analysis::GetReport& report) {
   json.key("total");
   json.begin_object();
   write_use(json, report.total);
-  if (!report.categories.empty()) write_categories(json, report.categories);
+  if (!report.categories.empty()) {
+    write_categories(json, report.categories);
+    json.member("not_explained_bytes", report.not_explained_bytes());
+  }
   write_unknown(json, unknown_of_total(report));
   json.end_object();
   json.key("processes");

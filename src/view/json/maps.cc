@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+#include <vector>
+
 #include "view/json/use.h"
 
 namespace tidemark::view {
@@ -67,10 +70,26 @@ void write_region(JsonWriter& json, const analysis::MapsRegion& region) {
   json.end_object();
 }
 
+// What status did not tell.
+std::vector<std::pair<std::string, std::string>> unknown_of_total(
+    const analysis::MapsReport& report) {
+  std::vector<std::pair<std::string, std::string>> unknown;
+  const auto note = [&](const char* name, bool is_known, const char* because) {
+    if (!is_known) unknown.emplace_back(name, because);
+  };
+  note("status_rss_bytes", report.status_rss_bytes.has_value(),
+       "no VmRSS in status");
+  note("peak_rss_bytes", report.peak_rss_bytes.has_value(),
+       "no VmHWM in status");
+  note("page_table_bytes", report.page_table_bytes.has_value(),
+       "no VmPTE in status");
+  return unknown;
+}
+
 }  // namespace
 
 std::string maps_json(const analysis::MapsReport& report,
-                      JsonWriter::Layout layout) {
+                      JsonWriter::Layout layout, bool summary_only) {
   JsonWriter json(layout);
   json.begin_object();
   write_head(json, "tidemark.maps/1", report.realtime_ns, report.read_ns);
@@ -89,14 +108,17 @@ std::string maps_json(const analysis::MapsReport& report,
   json.member("status_rss_bytes", report.status_rss_bytes);
   json.member("peak_rss_bytes", report.peak_rss_bytes);
   json.member("page_table_bytes", report.page_table_bytes);
+  write_unknown(json, unknown_of_total(report));
   json.end_object();
   write_categories(json, report.categories);
-  json.key("regions");
-  json.begin_array();
-  for (const analysis::MapsRegion& region : report.regions) {
-    write_region(json, region);
+  if (!summary_only) {
+    json.key("regions");
+    json.begin_array();
+    for (const analysis::MapsRegion& region : report.regions) {
+      write_region(json, region);
+    }
+    json.end_array();
   }
-  json.end_array();
   json.end_object();
   return json.take();
 }

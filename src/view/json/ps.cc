@@ -41,7 +41,7 @@ void write_group(JsonWriter& json, const PsRow& row,
                            "the charge or a process's PSS is unknown");
     }
     write_reading(json, "peak_bytes", *row.peak_bytes, unknown);
-    json.member("limit_bytes", row.limit_bytes);
+    if (row.limit_bytes) json.member("limit_bytes", *row.limit_bytes);
   }
   write_unknown(json, unknown);
   json.end_object();
@@ -56,7 +56,8 @@ void write_process(JsonWriter& json, const PsRow& row,
   json.member("name", row.name);
   json.member("comm", row.comm);
   json.member("cmdline", row.command);
-  json.member("user", row.user);
+  json.member("user", row.user.empty() ? std::optional<std::string>()
+                                       : std::optional<std::string>(row.user));
   json.member("cgroup", row.cgroup_path);
   json.member("run_state", std::string(1, row.run_state));
   json.member("state", model::process_state_name(row.state));
@@ -68,6 +69,11 @@ void write_process(JsonWriter& json, const PsRow& row,
       json.member(kind.kind, kind.count);
     }
     json.end_object();
+  } else if (std::ranges::any_of(row.unknown, [](const auto& reason) {
+               return reason.first == "descriptors";
+             })) {
+    json.key("descriptors");
+    json.null();
   }
   write_unknown(json, row.unknown);
 }
@@ -123,36 +129,18 @@ void write_account(JsonWriter& json, const analysis::MachineAccount& account) {
   }
   json.end_array();
   json.member("not_explained_bytes", account.not_explained_bytes);
+  if (account.processes.is_lower_bound()) {
+    json.key("lower_bounds");
+    json.begin_array();
+    json.string("processes_bytes");
+    json.end_array();
+  } else if (account.processes.is_unknown()) {
+    write_unknown(json, {{"processes_bytes", "no process could be read"}});
+  }
   json.end_object();
 }
 
-}  // namespace
-
-std::string_view group_by_token(analysis::GroupBy group_by) {
-  constexpr std::string_view kTokens[] = {"cgroup", "parent",  "user",
-                                          "exe",    "session", "container"};
-  return kTokens[static_cast<size_t>(group_by)];
-}
-
-std::string ps_json(const PsReport& report, JsonWriter::Layout layout) {
-  JsonWriter json(layout);
-  json.begin_object();
-  write_head(json, "tidemark.ps/1", report.realtime_ns, report.read_ns);
-  json.member("by", group_by_token(report.group_by));
-  json.member("process_count", report.process_count);
-  json.member("kernel_thread_count", report.kernel_thread_count);
-  json.member("unknown_process_count", report.denied.size());
-  json.key("total");
-  json.begin_object();
-  write_use(json, report.total);
-  json.end_object();
-  json.key("groups");
-  json.begin_array();
-  for_each_row(report, RowKind::Group,
-               [&](size_t i, std::optional<uint64_t> parent) {
-                 write_group(json, report.rows[i], parent);
-               });
-  json.end_array();
+void write_processes(JsonWriter& json, const PsReport& report) {
   json.key("processes");
   json.begin_array();
   for_each_row(report, RowKind::Process,
@@ -163,6 +151,39 @@ std::string ps_json(const PsReport& report, JsonWriter::Layout layout) {
                  json.end_object();
                });
   json.end_array();
+}
+
+}  // namespace
+
+std::string_view group_by_token(analysis::GroupBy group_by) {
+  constexpr std::string_view kTokens[] = {"cgroup", "parent",  "user",
+                                          "exe",    "session", "container"};
+  return kTokens[static_cast<size_t>(group_by)];
+}
+
+std::string ps_json(const PsReport& report, JsonWriter::Layout layout,
+                    bool groups_only) {
+  JsonWriter json(layout);
+  json.begin_object();
+  write_head(json, "tidemark.ps/1", report.realtime_ns, report.read_ns);
+  json.member("by", group_by_token(report.group_by));
+  json.member("process_count", report.process_count);
+  json.member("kernel_thread_count", report.kernel_thread_count);
+  json.member("unknown_process_count", report.denied.size());
+  json.key("total");
+  json.begin_object();
+  write_use(json, report.total);
+  write_unknown(
+      json, analysis::unknowns_of(report.total, "no process could be read"));
+  json.end_object();
+  json.key("groups");
+  json.begin_array();
+  for_each_row(report, RowKind::Group,
+               [&](size_t i, std::optional<uint64_t> parent) {
+                 write_group(json, report.rows[i], parent);
+               });
+  json.end_array();
+  if (!groups_only) write_processes(json, report);
   if (report.account) write_account(json, *report.account);
   if (!report.cgroup_note.empty()) {
     json.member("cgroup_note", report.cgroup_note);

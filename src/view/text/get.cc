@@ -33,12 +33,19 @@ Cell size_cell(const TextStyle& style, const Amount& amount, Ink ink) {
   return {spelled(style, amount), amount.has_unknown ? Ink::Warn : ink};
 }
 
-// "anon 1.20 GiB, files 300 MiB, shared 0", or nothing.
-std::string split_text(const TextStyle& style, const analysis::Use& use) {
+// "anon 1.20 GiB, files 300 MiB" and "shared memory 0", in one line where that
+// fits: numbers are never cut.
+std::vector<std::string> split_lines(const TextStyle& style,
+                                     const analysis::Use& use) {
   if (use.pss_anon.is_unknown()) return {};
-  return "anon " + spelled(style, use.pss_anon) + ", files " +
-         spelled(style, use.pss_file) + ", shared memory " +
-         spelled(style, use.pss_shmem);
+  const std::string first = "anon " + spelled(style, use.pss_anon) +
+                            ", files " + spelled(style, use.pss_file);
+  const std::string second = "shared memory " + spelled(style, use.pss_shmem);
+  constexpr size_t kNoteColumn = 26;
+  if (kNoteColumn + first.size() + 2 + second.size() <= style.width) {
+    return {first + ", " + second};
+  }
+  return {first + ",", second};
 }
 
 std::string in_ram_note(const TextStyle& style, const analysis::Use& use) {
@@ -64,8 +71,9 @@ std::string headline(const GetReport& report, const GetTextOptions& options,
   table.add_row({{"in RAM", Ink::Bold},
                  size_cell(style, use.in_ram(), Ink::Bold),
                  {in_ram_note(style, use), Ink::Dim}});
-  const std::string split = split_text(style, use);
-  if (!split.empty()) table.add_row({{}, {}, {split, Ink::Dim}});
+  for (const std::string& line : split_lines(style, use)) {
+    table.add_row({{}, {}, {line, Ink::Dim}});
+  }
   table.add_row({{"swapped out"},
                  size_cell(style, use.swap_pss, Ink::Plain),
                  {"beside it, not in RAM", Ink::Dim}});
@@ -94,20 +102,17 @@ std::string category_table(const GetReport& report, const TextStyle& style) {
                {"%", Align::Right, 4},
                {"PRIVATE", Align::Right, 8},
                {"SWAP", Align::Right}});
-  uint64_t explained = 0;
   const uint64_t whole = report.total.in_ram().bytes;
   for (const CategoryUse& use : report.categories) {
-    explained += use.pss_bytes;
     table.add_row({{std::string(model::category_name(use.category))},
                    {spelled(style, use.pss_bytes)},
                    {base::percent(use.pss_bytes, whole)},
                    {spelled(style, use.private_bytes)},
                    {spelled(style, use.swap_pss_bytes)}});
   }
-  const int64_t rest =
-      static_cast<int64_t>(whole) - static_cast<int64_t>(explained);
   table.add_row(
-      {{"not explained", Ink::Dim}, {spelled_signed(style, rest), Ink::Dim}});
+      {{"not explained", Ink::Dim},
+       {spelled_signed(style, report.not_explained_bytes()), Ink::Dim}});
   table.add_row({{"in RAM", Ink::Bold},
                  size_cell(style, report.total.in_ram(), Ink::Bold),
                  {"100"},
@@ -170,7 +175,10 @@ std::string get_text(const GetReport& report, const GetTextOptions& options,
   if (options.only_peak) {
     Table table({{"", Align::Left}, {"", Align::Right, 9}, {"", Align::Left}});
     add_peak(table, report, style);
-    return table.render_bare(style, 0);
+    const std::string line = table.render_bare(style, 0);
+    if (!line.empty()) return line;
+    return "peak RSS  ?  the kernel keeps one for a process, none for a tree; "
+           "-w finds the highest reading\n";
   }
   std::string out = paint(style, Ink::Bold, title(report)) + "\n\n";
   out += headline(report, options, style);
@@ -199,7 +207,8 @@ std::string get_watch_line(const GetReport& report,
   const std::string time = base::rfc3339(report.realtime_ns).substr(11, 12);
   const auto pad = [&](const Amount& amount) {
     const std::string text = dense(style, amount);
-    return std::string(9 - std::min<size_t>(9, base::display_width(text)),
+    // A wider number moves its line, but never touches its neighbour.
+    return std::string(9 - std::min<size_t>(8, base::display_width(text)),
                        ' ') +
            text;
   };
@@ -232,8 +241,12 @@ std::string get_peak_text(const GetReport& peak, uint64_t sample_count,
          "\n" + get_watch_line(peak, options, style);
 }
 
-std::string get_bytes_line(const GetReport& report) {
-  return kib(report.total.in_ram(), true) + "\n";
+std::string get_bytes_line(const GetReport& report, bool peak_rss) {
+  if (!peak_rss) return kib(report.total.in_ram(), true) + "\n";
+  const std::optional<uint64_t> peak = report.processes.size() == 1
+                                           ? report.processes[0].peak_rss_bytes
+                                           : std::nullopt;
+  return (peak ? std::to_string(*peak) : "?") + "\n";
 }
 
 std::string get_memstat_text(const GetReport& report, bool verbose,

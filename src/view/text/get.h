@@ -28,8 +28,10 @@ std::string get_peak_text(const analysis::GetReport& peak,
                           uint64_t sample_count, const GetTextOptions& options,
                           const TextStyle& style);
 
-// Only the number, in bytes: "3865470976". "?" when it is unknown.
-std::string get_bytes_line(const analysis::GetReport& report);
+// Only the number, in bytes: "3865470976". "?" when it is unknown. With
+// `peak_rss` the high-water mark of one process instead.
+std::string get_bytes_line(const analysis::GetReport& report,
+                           bool peak_rss = false);
 
 // As Tezos memstat prints it: "Total: 1234 kB", with -v a line per process
 // before it. kB are 1024 bytes, as everywhere in /proc.

@@ -55,7 +55,17 @@ Numbers numbers_of(const CategoryUse& use) {
 
 std::string field(const TextStyle& style, uint64_t bytes,
                   std::string_view label) {
-  return fmt::format("{:>6}:{}", base::short_size(bytes, style.unit), label);
+  return fmt::format(" {:>5}:{}", base::short_size(bytes, style.unit), label);
+}
+
+// Quotes stand around names, so those inside are escaped.
+std::string quoted(std::string_view name) {
+  std::string out = "'";
+  for (char c : name) {
+    if (c == '\'') out += '\\';
+    out += c;
+  }
+  return out + "'";
 }
 
 class Printer {
@@ -163,7 +173,7 @@ class Printer {
     if (has_swap_) text += field(style_, n.swap_bytes, "swap");
     text += " ";
     if (!object.empty()) text += object + " ";
-    text += "'" + name + "'";
+    text += quoted(name);
     const bool is_sum = tag != "M";
     out_ += paint(style_, is_sum ? Ink::Bold : Ink::Plain, text) + "\n";
   }
@@ -220,7 +230,7 @@ std::string comparison(const MapsReport& report, const TextStyle& style) {
     out += fmt::format("page tables {}, beside the sum\n",
                        spelled(style, *report.page_table_bytes));
   }
-  if (report.unlocated_thread_count > 1) {
+  if (report.unlocated_thread_count > 0) {
     out += fmt::format(
         "{} of {} threads were running: their stacks are told by shape\n",
         report.unlocated_thread_count, report.thread_count);

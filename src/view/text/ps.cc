@@ -16,7 +16,9 @@ using analysis::PsRow;
 using analysis::RowKind;
 
 std::string task_cell(const PsRow& row) {
-  const std::string indent(size_t{2} * row.depth, ' ');
+  // Deep trees stop moving to the right: numbers need the room.
+  constexpr size_t kDeepest = 6;
+  const std::string indent(2 * std::min<size_t>(row.depth, kDeepest), ' ');
   switch (row.kind) {
     case RowKind::Group:
       return indent + "j:" + std::to_string(row.id);
@@ -43,19 +45,13 @@ std::string name_cell(const PsRow& row, bool with_descriptors) {
   // One step is enough here: TASK shows the depth, and names need the room.
   std::string name = (row.depth > 0 ? "  " : "") + base::visible(row.name);
   if (row.state == model::ProcessState::Zombie) name += " (zombie)";
-  if (row.kind == RowKind::Thread) name += fmt::format(" ({})", row.run_state);
+  if (row.kind == RowKind::Thread) {
+    name += " (" + base::visible({&row.run_state, 1}) + ")";
+  }
   if (with_descriptors && row.descriptors && !row.descriptors->empty()) {
     name += ": " + descriptor_text(row);
   }
   return name;
-}
-
-uint64_t descriptor_total(const PsRow& row) {
-  uint64_t total = 0;
-  for (const model::DescriptorCount& kind : *row.descriptors) {
-    total += kind.count;
-  }
-  return total;
 }
 
 Cell amount_cell(const TextStyle& style, const model::Amount& amount, Ink ink) {
@@ -69,47 +65,61 @@ Cell shared_cell(const TextStyle& style, const PsRow& row, Ink ink) {
   return amount_cell(style, row.use.shared, ink);
 }
 
-std::vector<Cell> task_row(const PsRow& row, const PsTextOptions& options,
+Cell descriptor_cell(const PsRow& row) {
+  if (row.kind != RowKind::Process ||
+      row.state == model::ProcessState::Zombie ||
+      row.state == model::ProcessState::KernelThread) {
+    return {};
+  }
+  if (!row.descriptors) return {"?", Ink::Warn};
+  return {std::to_string(*row.descriptor_total()), Ink::Plain};
+}
+
+// RSS is worth its room where PSS is not known, and when asked for.
+bool shows_rss(const PsReport& report) {
+  return !report.denied.empty() || report.sort_by == analysis::SortBy::Rss;
+}
+
+std::vector<Cell> task_row(const PsReport& report, const PsRow& row,
+                           const PsTextOptions& options,
                            const TextStyle& style) {
   const Ink ink = row.kind == RowKind::Group    ? Ink::Bold
                   : row.kind == RowKind::Folded ? Ink::Dim
                                                 : Ink::Plain;
-  std::vector<Cell> cells = {{task_cell(row), ink}};
-  if (row.kind == RowKind::Thread) {
-    cells.insert(cells.end(), {{}, {}, {}, {}});
-  } else {
-    cells.push_back(amount_cell(style, row.use.in_ram(), ink));
-    cells.push_back(amount_cell(style, row.use.uss, ink));
-    cells.push_back(shared_cell(style, row, ink));
-    cells.push_back(amount_cell(style, row.use.swap_pss, ink));
+  const bool is_thread = row.kind == RowKind::Thread;
+  const auto amount = [&](const model::Amount& bytes) {
+    return is_thread ? Cell{} : amount_cell(style, bytes, ink);
+  };
+  std::vector<Cell> cells = {{task_cell(row), ink},
+                             amount(row.use.in_ram()),
+                             amount(row.use.uss),
+                             shared_cell(style, row, ink)};
+  if (shows_rss(report)) {
+    // A sum of RSS counts shared pages repeatedly: only processes have one.
+    cells.push_back(row.kind == RowKind::Process ? amount(row.use.rss)
+                                                 : Cell{});
   }
+  cells.push_back(amount(row.use.swap_pss));
   cells.push_back(amount_cell(style, row.use.kernel, ink));
-  if (options.with_descriptors) {
-    Cell count;
-    if (row.kind == RowKind::Process) {
-      count = row.descriptors
-                  ? Cell{std::to_string(descriptor_total(row)), Ink::Plain}
-              : row.state == model::ProcessState::Zombie ? Cell{}
-                                                         : Cell{"?", Ink::Warn};
-    }
-    cells.push_back(count);
-  }
+  if (options.with_descriptors) cells.push_back(descriptor_cell(row));
   cells.push_back({name_cell(row, options.with_descriptors), ink});
   return cells;
 }
 
 std::string task_table(const PsReport& report, const PsTextOptions& options,
                        const TextStyle& style) {
-  std::vector<Column> columns = {
-      {"TASK", Align::Left, 8},  {"PSS", Align::Right, 6},
-      {"PRIVATE", Align::Right}, {"SHARED", Align::Right},
-      {"SWAP", Align::Right},    {"KERN", Align::Right, 5},
-  };
+  std::vector<Column> columns = {{"TASK", Align::Left, 8},
+                                 {"PSS", Align::Right, 6},
+                                 {"PRIVATE", Align::Right, 0, 4},
+                                 {"SHARED", Align::Right, 0, 1}};
+  if (shows_rss(report)) columns.push_back({"RSS", Align::Right, 6});
+  columns.push_back({"SWAP", Align::Right, 0, 3});
+  columns.push_back({"KERN", Align::Right, 5, 2});
   if (options.with_descriptors) columns.push_back({"FDS", Align::Right});
   columns.push_back({"NAME", Align::Left});
   Table table(std::move(columns));
   for (const PsRow& row : report.rows) {
-    table.add_row(task_row(row, options, style));
+    table.add_row(task_row(report, row, options, style));
   }
   return table.render(style, true);
 }
@@ -127,9 +137,9 @@ std::string group_table(const PsReport& report, const TextStyle& style) {
   const bool has_account = report.group_by == analysis::GroupBy::Cgroup &&
                            report.cgroup_version != model::CgroupVersion::None;
   std::vector<Column> columns = {
-      {"TASK", Align::Left, 8},  {"PSS", Align::Right, 6},
-      {"PRIVATE", Align::Right}, {"SWAP", Align::Right},
-      {"KERN", Align::Right, 5},
+      {"TASK", Align::Left, 8},        {"PSS", Align::Right, 6},
+      {"PRIVATE", Align::Right, 0, 1}, {"SWAP", Align::Right, 0, 3},
+      {"KERN", Align::Right, 5, 2},
   };
   if (has_account) {
     columns.insert(columns.end(), {{"CHARGED", Align::Right},

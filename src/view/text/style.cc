@@ -27,10 +27,6 @@ std::string_view ellipsis(const TextStyle& style) {
   return style.utf8 ? "…" : "...";
 }
 
-std::string_view times_sign(const TextStyle& style) {
-  return style.utf8 ? "×" : "x";
-}
-
 std::string dense(const TextStyle& style, const model::Amount& amount) {
   if (amount.is_unknown()) return "?";
   std::string size = base::short_size(amount.bytes, style.unit);

@@ -26,7 +26,6 @@ enum class Ink { Plain, Bold, Dim, Warn };
 std::string paint(const TextStyle& style, Ink ink, std::string_view text);
 
 std::string_view ellipsis(const TextStyle& style);
-std::string_view times_sign(const TextStyle& style);
 
 // A cell of a dense table: "6.11G", "?" when unknown, "≥6.11G" for a sum over
 // an unknown.

@@ -29,6 +29,9 @@ std::string Table::line(const TextStyle& style,
     const Cell cell = i < cells.size() ? cells[i] : Cell{};
     std::string text = cell.text;
     const bool is_last = i + 1 == columns_.size();
+    // A name may end in blanks, or be empty behind its indent.
+    while (is_last && text.ends_with(' '))
+      text.pop_back();
     if (is_last && !style.wide) {
       const size_t room = style.width - std::min(style.width, used + owed);
       text = base::fit_width(text, std::max<size_t>(room, 8), ellipsis(style));
@@ -49,7 +52,38 @@ std::string Table::line(const TextStyle& style,
   return out;
 }
 
+Table Table::fitted(const TextStyle& style) const {
+  constexpr size_t kLeastName = 12;
+  Table table = *this;
+  while (!style.wide) {
+    const std::vector<size_t> sizes = table.widths(true);
+    size_t used = kLeastName;
+    for (size_t i = 0; i + 1 < sizes.size(); ++i)
+      used += sizes[i] + gap_;
+    size_t victim = sizes.size();
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      const int rank = table.columns_[i].drop_rank;
+      if (rank > 0 &&
+          (victim == sizes.size() || rank < table.columns_[victim].drop_rank)) {
+        victim = i;
+      }
+    }
+    if (used <= style.width || victim == sizes.size()) break;
+    const auto at = static_cast<ptrdiff_t>(victim);
+    table.columns_.erase(table.columns_.begin() + at);
+    for (std::vector<Cell>& row : table.rows_) {
+      if (victim < row.size()) row.erase(row.begin() + at);
+    }
+  }
+  return table;
+}
+
 std::string Table::render(const TextStyle& style, bool header_again) const {
+  return fitted(style).render_whole(style, header_again);
+}
+
+std::string Table::render_whole(const TextStyle& style,
+                                bool header_again) const {
   std::vector<Cell> head;
   for (const Column& column : columns_) {
     head.push_back({column.head, Ink::Dim});

@@ -16,6 +16,9 @@ struct Column {
   std::string head;
   Align align = Align::Right;
   size_t least_width = 0;
+  // Where the line is too narrow for the last column, those with the lowest
+  // rank go first; 0 stays.
+  int drop_rank = 0;
 };
 
 struct Cell {
@@ -32,6 +35,7 @@ class Table {
   // One cell per column; missing ones are blank.
   void add_row(std::vector<Cell> cells) { rows_.push_back(std::move(cells)); }
 
+  // Numbers are never cut: whole columns go, and then names.
   // `header_again` repeats the head as the last line, as Fuchsia's tools do.
   std::string render(const TextStyle& style, bool header_again) const;
   // Without a head, each line after `indent`.
@@ -39,6 +43,8 @@ class Table {
 
  private:
   std::vector<size_t> widths(bool with_head) const;
+  Table fitted(const TextStyle& style) const;
+  std::string render_whole(const TextStyle& style, bool header_again) const;
   std::string line(const TextStyle& style, const std::vector<size_t>& widths,
                    const std::vector<Cell>& cells, size_t indent) const;
 
