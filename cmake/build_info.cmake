@@ -1,6 +1,8 @@
 # Tells cli/ what it was built as. A generated header and not a command-line
 # definition, so that a new version recompiles only the files that include it.
 set(TIDEMARK_COMPILER "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+# Of the version, for the man pages; not of the build, which must be repeatable.
+set(TIDEMARK_RELEASE_DATE "2026-11-15")
 set(TIDEMARK_STATIC false)
 if(CMAKE_EXE_LINKER_FLAGS MATCHES "(^| )-static( |$)")
   set(TIDEMARK_STATIC true)

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/escape.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/output.h"
@@ -34,9 +35,10 @@ bool locale_is_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     if (!is_set(name)) continue;
     const std::string_view locale = std::getenv(name);
-    return locale.find("UTF-8") != std::string_view::npos ||
-           locale.find("utf8") != std::string_view::npos ||
-           locale.find("UTF8") != std::string_view::npos;
+    for (const char* spelling : {"UTF-8", "utf-8", "UTF8", "utf8"}) {
+      if (locale.find(spelling) != std::string_view::npos) return true;
+    }
+    return false;
   }
   return false;
 }
@@ -125,7 +127,12 @@ base::JsonWriter::Layout json_layout(Format format) {
 }
 
 void print_error(const base::Error& error) {
-  std::string text = "tidemark: " + error.what + "\n";
+  // Messages quote what users typed and what the system is called. Only the
+  // line breaks we put there ourselves may act.
+  std::string text = "tidemark: ";
+  std::string_view rest = error.what;
+  while (!rest.empty())
+    text += base::visible(base::take_line(rest)) + "\n";
   if (!error.hint.empty()) text += "  hint: " + error.hint + "\n";
   write_stderr(text);
 }

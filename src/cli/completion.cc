@@ -58,7 +58,10 @@ std::string bash_case(const Command& command) {
   std::string words;
   std::string values;
   for (const Option& option : command.options.all()) {
-    if (option.is_positional) continue;
+    if (option.is_positional) {
+      words += (words.empty() ? "" : " ") + joined(option.choices);
+      continue;
+    }
     const std::vector<std::string> names = option.name_list();
     words += (words.empty() ? "" : " ") + joined(names);
     std::string pattern;
@@ -161,12 +164,23 @@ std::string zsh_script() {
       if (!option.is_positional) out += zsh_option(option);
     }
     if (takes_process(command)) out += " \\\n        '*:process:_pids'";
+    for (const Option& option : command.options.all()) {
+      if (option.is_positional && !option.choices.empty()) {
+        out += " \\\n        " + quoted("1:" + option.names + ":(" +
+                                        joined(option.choices) + ")");
+      }
+    }
     out += " ;;\n";
   }
   return out +
          "  esac\n"
          "}\n"
-         "_tidemark \"$@\"\n";
+         "# Run by the completion system, or sourced by hand.\n"
+         "if [[ $funcstack[1] == _tidemark ]]; then\n"
+         "  _tidemark \"$@\"\n"
+         "else\n"
+         "  compdef _tidemark tidemark\n"
+         "fi\n";
 }
 
 std::string fish_option(std::string_view command, const Option& option) {
@@ -195,6 +209,12 @@ std::string fish_script() {
     const Command command = entry.make();
     for (const Option& option : command.options.all()) {
       if (!option.is_positional) out += fish_option(entry.name, option);
+    }
+    for (const Option& option : command.options.all()) {
+      if (!option.is_positional || option.choices.empty()) continue;
+      out += fmt::format(
+          "complete -c tidemark -n '__fish_seen_subcommand_from {}' -a {}\n",
+          entry.name, quoted(joined(option.choices)));
     }
     if (takes_process(command)) {
       out += fmt::format(
@@ -240,10 +260,11 @@ Command completion_command() {
       "values, made from the same tables as the parser.";
   command.examples = {
       {"source <(tidemark completion bash)", "in this bash"},
+      {"source <(tidemark completion zsh)", "in this zsh"},
       {"tidemark completion fish | source", "in this fish"},
   };
-  command.options.positional("SHELL", "bash, zsh or fish", options->shell,
-                             true);
+  command.options.positional("SHELL", "bash, zsh or fish", options->shell, true,
+                             {"bash", "zsh", "fish"});
   command.options.flag("-h,--help", "this text", options->help);
   command.run = [options] { return run_completion(*options); };
   return command;

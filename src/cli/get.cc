@@ -35,6 +35,7 @@ class GetPrinter : public model::Sink {
   base::Status accept(const model::Sample& sample) override {
     GetReport report = analysis::make_get_report(sample, devices_);
     ++sample_count_;
+    note_unknown(report);
     base::Status status = base::Ok{};
     if (options_.peak != PeakMode::Only || !options_.watch) {
       status = output_.write(render(report));
@@ -53,7 +54,24 @@ class GetPrinter : public model::Sink {
     return output_.write(render_peak());
   }
 
+  // Whether the last headline could not be told at all.
+  bool is_unknown() const { return is_unknown_; }
+
  private:
+  // The full report and JSON carry the reason; a bare number cannot.
+  void note_unknown(const GetReport& report) {
+    const bool is_bare =
+        options_.in_bytes || options_.as_memstat ||
+        options_.common.format == Format::Csv ||
+        (options_.watch && options_.common.format == Format::Text);
+    const std::string because = report.unknown_because();
+    if (is_bare && !because.empty() && !has_noted_) {
+      print_note(options_.common, because);
+      has_noted_ = true;
+    }
+    is_unknown_ = report.total.in_ram().is_unknown();
+  }
+
   view::GetTextOptions text_options() const {
     return {options_.verbose, options_.peak != PeakMode::None,
             options_.peak == PeakMode::Only};
@@ -77,7 +95,9 @@ class GetPrinter : public model::Sink {
       return view::get_memstat_text(report, options_.verbose,
                                     options_.in_bytes);
     }
-    if (options_.in_bytes) return view::get_bytes_line(report);
+    if (options_.in_bytes) {
+      return view::get_bytes_line(report, options_.peak == PeakMode::Only);
+    }
     if (!options_.watch) {
       return view::get_text(report, text_options(), style_);
     }
@@ -86,7 +106,13 @@ class GetPrinter : public model::Sink {
   }
 
   std::string render_peak() const {
-    if (options_.common.format == Format::Csv) return {};
+    if (options_.common.format == Format::Csv) {
+      // A column of readings must stay one: the peak stands alone or not at
+      // all.
+      if (options_.peak != PeakMode::Only) return {};
+      return view::get_csv_head() +
+             view::get_csv_rows(*peak_, options_.verbose);
+    }
     if (options_.common.format != Format::Text) {
       return view::get_peak_json(*peak_, sample_count_);
     }
@@ -95,7 +121,7 @@ class GetPrinter : public model::Sink {
       return head + view::get_memstat_text(*peak_, options_.verbose,
                                            options_.in_bytes);
     }
-    if (options_.in_bytes) return view::get_bytes_line(*peak_);
+    if (options_.in_bytes) return view::get_bytes_line(*peak_, false);
     return view::get_peak_text(*peak_, sample_count_, text_options(), style_);
   }
 
@@ -105,6 +131,8 @@ class GetPrinter : public model::Sink {
   view::TextStyle style_;
   std::optional<GetReport> peak_;
   uint64_t sample_count_ = 0;
+  bool has_noted_ = false;
+  bool is_unknown_ = false;
 };
 
 source::CollectOptions collect_options(const GetOptions& options,
@@ -144,6 +172,9 @@ base::Result<ExitCode> watch_targets(const GetOptions& options,
                    " ticks were missed: reading took longer than the interval");
   }
   if (result->end == watch::LoopEnd::TargetGone) return result->gone;
+  // A script that asked for a number and got none must notice.
+  const bool wants_number = options.in_bytes || options.as_memstat;
+  if (wants_number && printer.is_unknown()) return ExitCode::Failed;
   return ExitCode::Done;
 }
 
@@ -183,7 +214,11 @@ void add_watch_options(OptionTable& table, GetOptions& o) {
 base::Result<uint64_t> parse_frequency(const std::string& word) {
   const bool is_bare =
       word.find_first_not_of("0123456789.") == std::string::npos;
-  return base::parse_duration(is_bare ? word + "Hz" : word);
+  base::Result<uint64_t> ns =
+      base::parse_duration(is_bare ? word + "Hz" : word);
+  if (ns || !is_bare) return ns;
+  return base::fail(base::ErrorKind::Misused, "'" + word + "' is not a rate",
+                    "write it as 10, 10Hz or 100ms");
 }
 
 void add_memstat_options(OptionTable& table, GetOptions& o) {

@@ -143,6 +143,13 @@ int main(int argc, char** argv) {
   // nothing of ours does.
   try {
     return static_cast<int>(tidemark::cli::run(argc, argv));
+  } catch (const CLI::ArgumentMismatch& error) {
+    // "--by: 1 required cgroup|… missing" in the library's words.
+    const std::string_view what = error.what();
+    tidemark::cli::print_error(tidemark::base::fail(
+        tidemark::base::ErrorKind::Misused,
+        std::string(what.substr(0, what.find(':'))) + " needs a value"));
+    return static_cast<int>(ExitCode::Misused);
   } catch (const CLI::ParseError& error) {
     tidemark::cli::print_error(
         tidemark::base::fail(tidemark::base::ErrorKind::Misused, error.what()));

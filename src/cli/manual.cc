@@ -46,9 +46,9 @@ std::string upper(std::string_view text) {
 
 std::string page_head(const std::string& page, std::string_view summary) {
   return fmt::format(
-      ".TH \"{}\" 1 \"\" \"tidemark {}\" \"tidemark\"\n"
+      ".TH \"{}\" 1 \"{}\" \"tidemark {}\" \"tidemark\"\n"
       ".SH NAME\n{} \\- {}\n",
-      roff(upper(page)), kVersion, roff(page), roff(summary));
+      roff(upper(page)), kReleaseDate, kVersion, roff(page), roff(summary));
 }
 
 std::string exit_section() {
@@ -125,6 +125,14 @@ std::vector<std::string> page_names() {
   return names;
 }
 
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const CommandEntry& entry : command_table()) {
+    names.emplace_back(entry.name);
+  }
+  return names;
+}
+
 base::Result<std::string> page_text(std::string_view page) {
   constexpr std::string_view kPrefix = "tidemark-";
   if (page.empty() || page == "tidemark") return overview_page();
@@ -170,7 +178,7 @@ Command manual_command() {
       {"tidemark manual --list", "the names of all pages"},
   };
   command.options.positional("PAGE", "tidemark, or a command", options->page,
-                             false);
+                             false, command_names());
   command.options.flag("--list", "names of all pages, one a line",
                        options->list);
   command.options.flag("-h,--help", "this text", options->common.help);

@@ -38,7 +38,8 @@ std::string render(const analysis::MapsReport& report,
   switch (options.common.format) {
     case Format::Json:
     case Format::JsonLines:
-      return view::maps_json(report, json_layout(options.common.format));
+      return view::maps_json(report, json_layout(options.common.format),
+                             options.text.summary_only);
     case Format::Csv:
       return view::maps_csv(report);
     case Format::Text:
@@ -84,6 +85,7 @@ base::Result<ExitCode> run_maps(const MapsCommandOptions& options) {
   model::RegionHints hints;
   hints.pid = process.id.pid;
   if (process.threads) hints.threads = *process.threads;
+  hints.images = process.images;
   hints.memory_devices = source::read_memory_devices(*roots, process.id.pid);
   const analysis::MapsReport report =
       analysis::make_maps_report(sample, process, hints, options.sort);

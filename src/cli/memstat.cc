@@ -26,6 +26,12 @@ constexpr std::string_view kHelp =
 
 constexpr uint64_t kTenthSecondNs = 100'000'000;
 
+// "-f", "-rvwf", "--frequency": the word behind it is its value.
+bool takes_next_word(const std::string& word) {
+  if (word.starts_with("--")) return word == "--frequency";
+  return word.starts_with('-') && word.ends_with('f');
+}
+
 }  // namespace
 
 base::Result<ExitCode> run_memstat(const std::vector<std::string>& arguments) {
@@ -43,9 +49,8 @@ base::Result<ExitCode> run_memstat(const std::vector<std::string>& arguments) {
   std::vector<std::string> rest = arguments;
   auto command = std::ranges::find_if(
       rest, [](const std::string& word) { return !word.starts_with('-'); });
-  // "-f 10 get 1": the word behind -f is its value.
   while (command != rest.begin() && command != rest.end() &&
-         (*(command - 1) == "-f" || *(command - 1) == "--frequency")) {
+         takes_next_word(*(command - 1))) {
     command = std::find_if(command + 1, rest.end(), [](const std::string& w) {
       return !w.starts_with('-');
     });

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
+#include <map>
 #include <utility>
 
 #include "base/escape.h"
@@ -44,6 +44,44 @@ base::Error bad_choice(const Option& option, const std::string& word) {
                     "'" + base::visible(word) + "' is not a value of " +
                         option.name_list().back(),
                     "one of " + list);
+}
+
+base::Status take_word(const Option& option, const std::string& word) {
+  if (option.value.empty()) {
+    // CLI11 would take --wide=false, and it would be raised all the same.
+    if (word == "true") return option.take("");
+    return base::fail(ErrorKind::Misused,
+                      option.name_list().back() + " takes no value");
+  }
+  if (!option.choices.empty() &&
+      std::ranges::find(option.choices, word) == option.choices.end()) {
+    return bad_choice(option, word);
+  }
+  return option.take(word);
+}
+
+// What CLI11 has no option for: words for the positionals in their order, and
+// what looks like an option and is none.
+base::Status take_positionals(const OptionTable& table,
+                              const std::vector<std::string>& words) {
+  std::vector<const Option*> open;
+  for (const Option& option : table.all()) {
+    if (option.is_positional) open.push_back(&option);
+  }
+  bool may_be_option = true;
+  for (const std::string& word : words) {
+    if (may_be_option && word == "--") {
+      may_be_option = false;
+      continue;
+    }
+    const bool is_option =
+        may_be_option && word.size() > 1 && word.starts_with('-');
+    if (is_option || open.empty()) return unknown_option(table, word);
+    base::Status status = open.front()->take(word);
+    if (!status) return status;
+    if (!open.front()->takes_many) open.erase(open.begin());
+  }
+  return base::Ok{};
 }
 
 }  // namespace
@@ -119,12 +157,14 @@ void OptionTable::positional(std::string name, std::string help,
 }
 
 void OptionTable::positional(std::string name, std::string help,
-                             std::string& target, bool is_required) {
+                             std::string& target, bool is_required,
+                             std::vector<std::string> choices) {
   Option option;
   option.names = std::move(name);
   option.help = std::move(help);
   option.is_positional = true;
   option.is_required = is_required;
+  option.choices = std::move(choices);
   option.take = [&target](const std::string& word) -> base::Status {
     target = word;
     return base::Ok{};
@@ -137,41 +177,30 @@ base::Status parse_options(const OptionTable& table,
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();
-  std::vector<std::pair<const Option*, CLI::Option*>> bound;
+  std::map<const CLI::Option*, const Option*> bound;
   for (const Option& option : table.all()) {
+    // Ours: CLI11 would take a word like "[a,b]" apart.
+    if (option.is_positional) continue;
     CLI::Option* made = nullptr;
-    if (option.is_positional) {
-      made = app.add_option(option.names);
-      if (option.takes_many) {
-        made->expected(1, CLI::detail::expected_max_vector_size);
-        made->allow_extra_args();
-      }
-    } else if (option.value.empty()) {
+    if (option.value.empty()) {
       made = app.add_flag(option.names);
     } else {
       made = app.add_option(option.names)->take_last();
       made->type_name(option.value);
     }
-    bound.emplace_back(&option, made);
+    bound[made] = &option;
   }
   std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   app.parse(reversed);
-  std::vector<std::string> extra = app.remaining();
-  std::erase(extra, "--");  // it only says that no options follow
-  if (!extra.empty()) return unknown_option(table, extra.front());
-  for (const auto& [option, parsed] : bound) {
-    if (parsed->count() == 0) continue;
-    const bool is_flag = !option->is_positional && option->value.empty();
-    for (const std::string& word :
-         is_flag ? std::vector<std::string>{""} : parsed->results()) {
-      if (!option->choices.empty() &&
-          std::ranges::find(option->choices, word) == option->choices.end()) {
-        return bad_choice(*option, word);
-      }
-      base::Status status = option->take(word);
-      if (!status) return status;
-      if (is_flag) break;
-    }
+  base::Status status = take_positionals(table, app.remaining());
+  if (!status) return status;
+  // In the order they were typed: of --json and --format csv the last counts.
+  // CLI11 notes an option once for each of its values.
+  std::map<const CLI::Option*, size_t> taken;
+  for (const CLI::Option* parsed : app.parse_order()) {
+    const std::string& word = parsed->results()[taken[parsed]++];
+    status = take_word(*bound[parsed], word);
+    if (!status) return status;
   }
   return base::Ok{};
 }

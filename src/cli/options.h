@@ -38,8 +38,9 @@ class OptionTable {
               std::string help, Take take);
   void positional(std::string name, std::string help,
                   std::vector<std::string>& target, bool is_required);
+  // `choices` are offered by completions; the command checks them itself.
   void positional(std::string name, std::string help, std::string& target,
-                  bool is_required);
+                  bool is_required, std::vector<std::string> choices = {});
   const std::vector<Option>& all() const { return options_; }
 
  private:

@@ -1,6 +1,8 @@
 // `ps`: who has the machine's memory.
 #include "cli/commands.h"
 
+#include <unistd.h>
+
 #include <memory>
 #include <utility>
 
@@ -73,7 +75,8 @@ std::string render(const analysis::PsReport& report,
   switch (options.common.format) {
     case Format::Json:
     case Format::JsonLines:
-      return view::ps_json(report, json_layout(options.common.format));
+      return view::ps_json(report, json_layout(options.common.format),
+                           options.text.groups_only);
     case Format::Csv:
       return view::ps_csv(report);
     case Format::Text:
@@ -88,6 +91,7 @@ base::Result<ExitCode> run_ps(PsCommandOptions& options) {
   if (!roots) return roots.error();
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
+  if (roots->is_live) options.report.own_pid = ::getpid();
   // Only the text folds: a program that reads wants every row.
   if (options.common.format != Format::Text) options.report.fold = false;
 
@@ -97,6 +101,7 @@ base::Result<ExitCode> run_ps(PsCommandOptions& options) {
     source::CollectOptions collect;
     collect.detail.threads = options.report.with_threads;
     collect.detail.descriptors = options.text.with_descriptors;
+    collect.detail.executable = options.report.group_by == GroupBy::Exe;
     collect.cgroups = options.report.group_by == GroupBy::Cgroup;
     collect.progress = [&](size_t done, size_t total) {
       progress.update(done, total);

@@ -1,0 +1,304 @@
+#include "cli/options.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <CLI/Error.hpp>
+#include <string>
+#include <vector>
+
+namespace tidemark::cli {
+namespace {
+
+using base::ErrorKind;
+
+// A table with one option of each sort, and where their values went.
+struct Example {
+  bool recursive = false;
+  bool verbose = false;
+  std::string output;
+  std::string sort = "pss";
+  std::vector<std::string> taken;  // values of --count, in order
+  std::vector<std::string> targets;
+  OptionTable table;
+
+  Example() {
+    table.positional("PID", "the processes", targets, true);
+    table.flag("-r,--recursive", "descendants too", recursive);
+    table.flag("-v,--verbose", "more", verbose);
+    table.value("-o,--output", "FILE", "where to", output);
+    table.choice("--sort", {"pss", "swap"}, "order",
+                 [this](const std::string& word) -> base::Status {
+                   sort = word;
+                   return base::Ok{};
+                 });
+    table.value("--count", "N", "how often",
+                [this](const std::string& word) -> base::Status {
+                  taken.push_back(word);
+                  if (word == "none") {
+                    return base::fail(ErrorKind::Misused, "'none' is no count",
+                                      "a number");
+                  }
+                  return base::Ok{};
+                });
+  }
+  Example(const Example&) = delete;
+  Example& operator=(const Example&) = delete;
+
+  base::Status parse(const std::vector<std::string>& arguments) const {
+    return parse_options(table, arguments);
+  }
+};
+
+std::string failure(const std::vector<std::string>& arguments) {
+  const Example example;
+  base::Status status = example.parse(arguments);
+  if (status) return "no failure";
+  EXPECT_EQ(status.error().kind, ErrorKind::Misused);
+  return status.error().what;
+}
+
+using Words = std::vector<std::string>;
+
+// ---- what is accepted -------------------------------------------------------
+
+TEST(ParseOptions, NothingGivenLeavesTheDefaults) {
+  const Example example;
+  ASSERT_TRUE(example.parse({}));
+  EXPECT_FALSE(example.recursive);
+  EXPECT_EQ(example.sort, "pss");
+  EXPECT_TRUE(example.targets.empty());
+}
+
+TEST(ParseOptions, AFlagIsRaisedByAnyOfItsNames) {
+  for (const char* name : {"-r", "--recursive"}) {
+    const Example example;
+    ASSERT_TRUE(example.parse({name}));
+    EXPECT_TRUE(example.recursive) << name;
+  }
+}
+
+TEST(ParseOptions, ShortFlagsMayBeBundled) {
+  const Example example;
+  ASSERT_TRUE(example.parse({"-rv"}));
+  EXPECT_TRUE(example.recursive && example.verbose);
+}
+
+TEST(ParseOptions, AFlagMayBeRepeated) {
+  const Example example;
+  ASSERT_TRUE(example.parse({"-v", "-v"}));
+  EXPECT_TRUE(example.verbose);
+}
+
+TEST(ParseOptions, AValueMayBeWrittenInFourWays) {
+  for (const Words& words : {Words{"--output", "x"}, Words{"--output=x"},
+                             Words{"-o", "x"}, Words{"-ox"}}) {
+    const Example example;
+    ASSERT_TRUE(example.parse(words));
+    EXPECT_EQ(example.output, "x") << words[0];
+  }
+}
+
+TEST(ParseOptions, AValueMayHoldAnEqualsSign) {
+  const Example example;
+  ASSERT_TRUE(example.parse({"--output=a=b"}));
+  EXPECT_EQ(example.output, "a=b");
+}
+
+TEST(ParseOptions, AValueMayBeADash) {
+  const Example example;
+  ASSERT_TRUE(example.parse({"-o", "-"}));
+  EXPECT_EQ(example.output, "-");
+}
+
+TEST(ParseOptions, TheLastOfRepeatedValuesWins) {
+  const Example example;
+  ASSERT_TRUE(example.parse({"-o", "first", "--output=last"}));
+  EXPECT_EQ(example.output, "last");
+}
+
+TEST(ParseOptions, OneOfTheChoicesIsTaken) {
+  const Example example;
+  ASSERT_TRUE(example.parse({"--sort", "swap"}));
+  EXPECT_EQ(example.sort, "swap");
+}
+
+TEST(ParseOptions, PositionalsMayStandBetweenOptions) {
+  const Example example;
+  ASSERT_TRUE(example.parse({"1", "-v", "2", "--sort", "swap", "3"}));
+  EXPECT_EQ(example.targets, (Words{"1", "2", "3"}));
+}
+
+TEST(ParseOptions, AfterTwoDashesNothingIsAnOption) {
+  const Example example;
+  ASSERT_TRUE(example.parse({"--", "-v"}));
+  EXPECT_FALSE(example.verbose);
+  EXPECT_EQ(example.targets, Words{"-v"});
+}
+
+TEST(ParseOptions, TwoDashesAloneMeanNothing) {
+  const Example example;
+  ASSERT_TRUE(example.parse({"-v", "--"}));
+  EXPECT_TRUE(example.targets.empty());
+}
+
+TEST(ParseOptions, AMissingPositionalIsLeftToTheCommand) {
+  EXPECT_TRUE(Example().parse({"-v"}));
+}
+
+// Aliases of one setting, as --json and --format are, must act in the order
+// they were typed.
+TEST(ParseOptions, OptionsActInTheOrderTheyWereTyped) {
+  std::string order;
+  OptionTable table;
+  table.flag("-a", "first in the table", [&] { order += "a"; });
+  table.flag("-b", "second in the table", [&] { order += "b"; });
+  ASSERT_TRUE(parse_options(table, {"-b", "-a"}));
+  EXPECT_EQ(order, "ba");
+}
+
+// Names of processes: brackets, commas, quotes, and words CLI11 knows.
+rc::Gen<std::string> odd_word() {
+  return rc::gen::oneOf(
+      rc::gen::container<std::string>(rc::gen::element(
+          '[', ']', ',', '-', '=', '"', '\'', '{', '}', '/', 'a', ' ', '+')),
+      rc::gen::element<std::string>("[kthreadd]", "[a,b]", "--verbose", "-5",
+                                    "++", "true", "%%", "a=b"));
+}
+
+RC_GTEST_PROP(ParseOptionsProperty, PositionalsArriveAsTheyWereTyped, ()) {
+  std::vector<std::string> words =
+      *rc::gen::container<std::vector<std::string>>(odd_word());
+  std::erase(words, "--");
+  std::vector<std::string> arguments = {"--"};
+  arguments.insert(arguments.end(), words.begin(), words.end());
+  const Example example;
+  RC_ASSERT(example.parse(arguments));
+  RC_ASSERT(example.targets == words);
+}
+
+RC_GTEST_PROP(ParseOptionsProperty, AValueArrivesAsItWasTyped, ()) {
+  const std::string word = *rc::gen::suchThat(
+      odd_word(), [](const std::string& w) { return !w.starts_with('-'); });
+  const Example example;
+  RC_ASSERT(example.parse({"--output", word}));
+  RC_ASSERT(example.output == word);
+}
+
+// ---- what is refused --------------------------------------------------------
+
+TEST(ParseOptions, AnUnknownOptionNamesTheNearest) {
+  EXPECT_EQ(failure({"--sotr", "pss"}),
+            "unknown option '--sotr'; did you mean '--sort'?");
+}
+
+TEST(ParseOptions, AnUnknownOptionIsNamedWithoutItsValue) {
+  EXPECT_EQ(failure({"--sotr=pss"}),
+            "unknown option '--sotr'; did you mean '--sort'?");
+}
+
+TEST(ParseOptions, AnUnfinishedOptionIsRecognised) {
+  EXPECT_EQ(failure({"--verb"}),
+            "unknown option '--verb'; did you mean '--verbose'?");
+}
+
+TEST(ParseOptions, AnOptionLikeNoOtherHasNoSuggestion) {
+  EXPECT_EQ(failure({"--zzzzzz"}), "unknown option '--zzzzzz'");
+}
+
+TEST(ParseOptions, AnUnknownOptionCannotControlTheTerminal) {
+  EXPECT_EQ(failure({"--\x1b[2J"}), "unknown option '--\\x1b[2J'");
+}
+
+TEST(ParseOptions, AWordWithoutAPlaceIsUnexpected) {
+  OptionTable table;
+  std::string one;
+  table.positional("PAGE", "a page", one, false);
+  base::Status status = parse_options(table, {"ps", "get"});
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().what, "unexpected argument 'get'");
+}
+
+TEST(ParseOptions, ABadChoiceIsAnsweredWithTheChoices) {
+  base::Status status = Example().parse({"--sort", "rss"});
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error(),
+            base::fail(ErrorKind::Misused, "'rss' is not a value of --sort",
+                       "one of pss, swap"));
+}
+
+TEST(ParseOptions, WhatTheOptionSaysAboutItsValueIsReturned) {
+  base::Status status = Example().parse({"--count", "none"});
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error(),
+            base::fail(ErrorKind::Misused, "'none' is no count", "a number"));
+}
+
+TEST(ParseOptions, AMissingValueIsThrownWithTheNameOfTheOption) {
+  const Example example;
+  try {
+    const base::Status status = example.parse({"--count"});
+    FAIL() << "accepted: " << static_cast<bool>(status);
+  } catch (const CLI::ParseError& error) {
+    EXPECT_NE(std::string(error.what()).find("--count"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(ParseOptions, AFlagTakesNoValue) {
+  EXPECT_EQ(failure({"--verbose=false"}), "--verbose takes no value");
+}
+
+// ---- the table --------------------------------------------------------------
+
+TEST(OptionTable, AChoiceShowsItsWordsAsItsValue) {
+  const Example example;
+  for (const Option& option : example.table.all()) {
+    if (option.names == "--sort") {
+      EXPECT_EQ(option.value, "pss|swap");
+      return;
+    }
+  }
+  FAIL() << "--sort is not in the table";
+}
+
+TEST(OptionTable, NamesAreListedOneByOne) {
+  Option option;
+  option.names = "-r,--recursive,--recursively";
+  EXPECT_EQ(option.name_list(), (Words{"-r", "--recursive", "--recursively"}));
+}
+
+// ---- nearest ----------------------------------------------------------------
+
+const Words kCommands = {"ps", "get", "maps", "doctor", "completion"};
+
+TEST(Nearest, FindsATypo) {
+  EXPECT_EQ(nearest("docter", kCommands), "doctor");
+}
+
+TEST(Nearest, FindsSwappedLetters) {
+  EXPECT_EQ(nearest("mpas", kCommands), "maps");
+}
+
+TEST(Nearest, FindsAnUnfinishedWord) {
+  EXPECT_EQ(nearest("comp", kCommands), "completion");
+}
+
+TEST(Nearest, PrefersATypoToAnUnfinishedWord) {
+  EXPECT_EQ(nearest("--inter", {"--interval", "--intel"}), "--intel");
+}
+
+TEST(Nearest, FindsNothingFarAway) {
+  EXPECT_EQ(nearest("postgres", kCommands), "");
+}
+
+TEST(Nearest, AShortWordMustBeNearer) {
+  EXPECT_EQ(nearest("xy", kCommands), "");
+}
+
+TEST(Nearest, NothingIsLikeAnEmptyWord) {
+  EXPECT_EQ(nearest("", kCommands), "");
+}
+
+}  // namespace
+}  // namespace tidemark::cli

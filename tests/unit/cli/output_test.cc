@@ -1,0 +1,109 @@
+#include "cli/output.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <string>
+
+#include "unit/cli/harness.h"
+
+namespace tidemark::cli {
+namespace {
+
+using base::ErrorKind;
+
+TEST(Output, AFileHoldsAllThatWasWritten) {
+  const TempFolder folder;
+  base::Result<Output> output = Output::open(folder.file("out"));
+  ASSERT_TRUE(output) << output.error().what;
+  ASSERT_TRUE(output->write("one\n"));
+  ASSERT_TRUE(output->write("two\n"));
+  EXPECT_EQ(contents(folder.file("out")), "one\ntwo\n");
+}
+
+TEST(Output, AFileIsTruncatedBeforeTheWork) {
+  const TempFolder folder;
+  std::ofstream(folder.file("out")) << "what was there before";
+  ASSERT_TRUE(Output::open(folder.file("out")));
+  EXPECT_EQ(contents(folder.file("out")), "");
+}
+
+TEST(Output, EmptyAndDashAreStandardOutput) {
+  for (const char* path : {"", "-"}) {
+    EXPECT_EQ(written_to(STDOUT_FILENO,
+                         [&] {
+                           base::Result<Output> output = Output::open(path);
+                           ASSERT_TRUE(output);
+                           EXPECT_TRUE(output->write("data"));
+                         }),
+              "data")
+        << path;
+  }
+}
+
+TEST(Output, ADashMakesNoFile) {
+  ASSERT_TRUE(Output::open("-"));
+  EXPECT_FALSE(std::filesystem::exists("-"));
+}
+
+TEST(Output, APathThatCannotBeMadeFailsAtOnce) {
+  const TempFolder folder;
+  base::Result<Output> output = Output::open(folder.file("none/out"));
+  ASSERT_FALSE(output);
+  EXPECT_EQ(output.error(),
+            base::fail(ErrorKind::NotFound, "cannot write " +
+                                                folder.file("none/out") +
+                                                ": No such file or directory"));
+}
+
+TEST(Output, ADirectoryIsNoFile) {
+  const TempFolder folder;
+  base::Result<Output> output = Output::open(folder.file(""));
+  ASSERT_FALSE(output);
+  EXPECT_EQ(output.error().kind, ErrorKind::System);
+}
+
+TEST(Output, AFullDiskIsAnErrorOfTheSystem) {
+  base::Result<Output> output = Output::open("/dev/full");
+  ASSERT_TRUE(output) << output.error().what;
+  base::Status status = output->write("data");
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error(),
+            base::fail(ErrorKind::System,
+                       "cannot write /dev/full: No space left on device"));
+}
+
+TEST(Output, AReaderThatHasGoneClosesIt) {
+  // As main does: the failing write tells.
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
+  int ends[2] = {-1, -1};
+  ASSERT_EQ(::pipe(ends), 0);
+  base::Result<Output> output =
+      Output::open("/proc/self/fd/" + std::to_string(ends[1]));
+  ::close(ends[0]);
+  ::close(ends[1]);
+  ASSERT_TRUE(output) << output.error().what;
+  base::Status status = output->write("data");
+  std::signal(SIGPIPE, before);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().kind, ErrorKind::Closed);
+}
+
+TEST(Output, AStandardOutputThatCannotBeWrittenFailsAtOnce) {
+  const base::Fd null(::open("/dev/null", O_RDONLY));
+  std::string what;
+  {
+    const Redirect redirect(STDOUT_FILENO, null.get());
+    base::Result<Output> output = Output::open("");
+    what = output ? "opened" : output.error().what;
+  }
+  EXPECT_EQ(what, "cannot write standard output: Bad file descriptor");
+}
+
+TEST(WriteStderr, WritesToStandardError) {
+  EXPECT_EQ(written_to(STDERR_FILENO, [] { write_stderr("talk\n"); }),
+            "talk\n");
+}
+
+}  // namespace
+}  // namespace tidemark::cli
