@@ -175,7 +175,7 @@ std::string get_text(const GetReport& report, const GetTextOptions& options,
   if (options.only_peak) {
     Table table({{"", Align::Left}, {"", Align::Right, 9}, {"", Align::Left}});
     add_peak(table, report, style);
-    const std::string line = table.render_bare(style, 0);
+    std::string line = table.render_bare(style, 0);
     if (!line.empty()) return line;
     return "peak RSS  ?  the kernel keeps one for a process, none for a tree; "
            "-w finds the highest reading\n";
