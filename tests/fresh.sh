@@ -8,6 +8,7 @@
 set -euo pipefail
 
 readonly mirror=${TIDEMARK_MIRROR:-http://deb.debian.org/debian}
+readonly security=${TIDEMARK_SECURITY_MIRROR:-http://deb.debian.org/debian-security}
 root=$(cd "$(dirname "$0")/.." && pwd -P)
 full=0
 folder=
@@ -58,6 +59,7 @@ bring_network() {
   cat >"$debian/etc/apt/sources.list" <<SOURCES
 deb $mirror bookworm main
 deb $mirror bookworm-updates main
+deb $security bookworm-security main
 SOURCES
 }
 
