@@ -9,7 +9,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from live import NOBODY, PAGE, TIDEMARK, Python, is_root, run, run_json
+from live import NOBODY, PAGE, Python, is_root, public_tidemark, run, run_json
 
 
 class Sums(unittest.TestCase):
@@ -101,7 +101,7 @@ class Privileges(unittest.TestCase):
             self.skipTest("no unshare here")
         options = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if is_root() else {}
         done = subprocess.run(
-            ["unshare", "--user", "--pid", "--mount-proc", "--fork", TIDEMARK, "ps", "--json"],
+            ["unshare", "--user", "--pid", "--mount-proc", "--fork", public_tidemark(), "ps", "--json"],
             capture_output=True, text=True, timeout=60, **options)
         if "unshare:" in done.stderr:
             self.skipTest(done.stderr.strip())
