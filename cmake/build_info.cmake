@@ -7,6 +7,10 @@ set(TIDEMARK_STATIC false)
 if(CMAKE_EXE_LINKER_FLAGS MATCHES "(^| )-static( |$)")
   set(TIDEMARK_STATIC true)
 endif()
+set(TIDEMARK_HAS_BPF false)
+if(TIDEMARK_BPF)
+  set(TIDEMARK_HAS_BPF true)
+endif()
 configure_file(
   ${PROJECT_SOURCE_DIR}/cmake/build_info.h.in
   ${PROJECT_BINARY_DIR}/generated/cli/build_info.h @ONLY)

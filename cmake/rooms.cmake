@@ -1,15 +1,22 @@
-# tidemark_room(NAME [DEPENDS room…] [LIBRARIES target…])
+# tidemark_room(NAME [DEPENDS room…] [LIBRARIES target…] [PRIVATE target…]
+#               [WITHOUT regex])
+#
+# PRIVATE targets are seen by the room's own files only; WITHOUT leaves files out
+# that another build option brings in.
 #
 # One static library, tidemark_NAME, of everything under src/NAME. Which room
 # may include which is checked by tests/layering, because all rooms share one
 # include root and the compiler would not notice. A room without files is
 # skipped, also as a dependency, so that the list of rooms can run ahead.
 function(tidemark_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 room "" "" "DEPENDS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 room "" "WITHOUT" "DEPENDS;LIBRARIES;PRIVATE")
   set(root ${PROJECT_SOURCE_DIR}/src)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${root}/${name}/*.cc)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${root}/${name}/*.h)
   list(REMOVE_ITEM sources ${root}/cli/main.cc)
+  if(room_WITHOUT)
+    list(FILTER sources EXCLUDE REGEX "${room_WITHOUT}")
+  endif()
   if(NOT sources AND NOT headers)
     return()
   endif()
@@ -34,5 +41,8 @@ function(tidemark_room name)
     endif()
   endforeach()
   target_link_libraries(${library} ${visibility} ${room_LIBRARIES})
+  if(room_PRIVATE)
+    target_link_libraries(${library} PRIVATE ${room_PRIVATE})
+  endif()
   set_property(GLOBAL APPEND PROPERTY TIDEMARK_ROOMS ${name})
 endfunction()
