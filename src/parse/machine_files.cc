@@ -154,6 +154,46 @@ base::Result<std::optional<uint64_t>> parse_cgroup_number(
   return number;
 }
 
+base::Result<model::GroupStat> parse_group_stat(std::string_view text,
+                                                model::CgroupVersion version) {
+  struct Line {
+    std::string_view v1_name;
+    std::string_view v2_name;
+    std::optional<uint64_t> model::GroupStat::*target;
+  };
+  using model::GroupStat;
+  constexpr Line kLines[] = {
+      {"total_rss", "anon", &GroupStat::anon_bytes},
+      {"total_cache", "file", &GroupStat::file_bytes},
+      {"total_shmem", "shmem", &GroupStat::shmem_bytes},
+      {"total_mapped_file", "file_mapped", &GroupStat::file_mapped_bytes},
+      {"total_swap", "", &GroupStat::swap_bytes},
+      {"", "kernel", &GroupStat::kernel_bytes},
+      {"", "slab", &GroupStat::slab_bytes},
+      {"", "pagetables", &GroupStat::page_tables_bytes},
+      {"", "kernel_stack", &GroupStat::kernel_stack_bytes},
+      {"", "percpu", &GroupStat::percpu_bytes},
+      {"", "sock", &GroupStat::socket_bytes},
+      {"", "vmalloc", &GroupStat::vmalloc_bytes},
+  };
+  GroupStat stat;
+  const bool is_v1 = version == model::CgroupVersion::V1;
+  while (!text.empty()) {
+    const std::string_view line = base::take_line(text);
+    std::string_view rest = line;
+    const std::string_view name = take_word(rest);
+    for (const Line& known : kLines) {
+      if (name.empty() || name != (is_v1 ? known.v1_name : known.v2_name)) {
+        continue;
+      }
+      std::optional<uint64_t> bytes = parse_u64(base::trim(rest));
+      if (!bytes) return malformed("memory.stat", line);
+      stat.*known.target = bytes;
+    }
+  }
+  return stat;
+}
+
 bool lists_controller(std::string_view controllers, std::string_view name) {
   std::string_view rest = base::trim(controllers);
   while (!rest.empty()) {

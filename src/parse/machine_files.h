@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "model/machine.h"
+#include "model/run.h"
 
 namespace tidemark::parse {
 
@@ -37,6 +38,11 @@ base::Result<std::vector<Mount>> parse_mountinfo(std::string_view text);
 // for no limit, which is the empty optional.
 base::Result<std::optional<uint64_t>> parse_cgroup_number(
     std::string_view text);
+
+// memory.stat of a group. v1 counts what groups below it hold in lines of their
+// own (total_rss); those are meant. It tells nothing of kernel memory there.
+base::Result<model::GroupStat> parse_group_stat(std::string_view text,
+                                                model::CgroupVersion version);
 
 // cgroup.controllers and "memory" in it.
 bool lists_controller(std::string_view controllers, std::string_view name);

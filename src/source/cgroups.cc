@@ -146,38 +146,40 @@ model::Reading<uint64_t> CgroupHierarchy::read_bytes(
   return model::known(**number);
 }
 
-model::Cgroup CgroupHierarchy::read(const std::string& path) const {
-  model::Cgroup group;
-  group.path = path;
-  if (!root_) {
-    group.charged_bytes = model::unknown<uint64_t>(note_);
-    group.peak_bytes = model::unknown<uint64_t>(note_);
-    return group;
-  }
+base::Result<base::Directory> CgroupHierarchy::open(
+    const std::string& path) const {
+  if (!root_) return base::fail(base::ErrorKind::Unsupported, note_);
   std::string_view below = path;
   if (mounted_root_ != "/" && lies_in(below, mounted_root_)) {
     below.remove_prefix(mounted_root_.size());
   }
   while (below.starts_with('/'))
     below.remove_prefix(1);
-  base::Result<base::Directory> directory =
-      base::open_directory_at(*root_, below.empty() ? "." : std::string(below));
+  return base::open_directory_at(*root_,
+                                 below.empty() ? "." : std::string(below));
+}
+
+model::Cgroup CgroupHierarchy::read(const std::string& path) const {
+  model::Cgroup group;
+  group.path = path;
+  base::Result<base::Directory> directory = open(path);
   if (!directory) {
     group.charged_bytes = model::unknown<uint64_t>(directory.error().what);
     group.peak_bytes = model::unknown<uint64_t>(directory.error().what);
     return group;
   }
+  const bool is_root = path == "/" || path == mounted_root_;
   struct stat info {};
   if (has_real_inodes_ && ::fstat(directory->fd.get(), &info) == 0) {
     group.inode_id = info.st_ino;
   }
-  group.charged_bytes = read_bytes(*directory, below.empty(),
-                                   "memory.usage_in_bytes", "memory.current");
-  group.peak_bytes = read_bytes(*directory, below.empty(),
+  group.charged_bytes = read_bytes(*directory, is_root, "memory.usage_in_bytes",
+                                   "memory.current");
+  group.peak_bytes = read_bytes(*directory, is_root,
                                 "memory.max_usage_in_bytes", "memory.peak");
-  group.limit_bytes = read_bytes(*directory, below.empty(),
-                                 "memory.limit_in_bytes", "memory.max")
-                          .value;
+  group.limit_bytes =
+      read_bytes(*directory, is_root, "memory.limit_in_bytes", "memory.max")
+          .value;
   return group;
 }
 

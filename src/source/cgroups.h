@@ -35,6 +35,9 @@ class CgroupHierarchy {
 
   model::Cgroup read(const std::string& path) const;
 
+  // The directory of a group, named as /proc/PID/cgroup does.
+  base::Result<base::Directory> open(const std::string& path) const;
+
  private:
   model::Reading<uint64_t> read_bytes(const base::Directory& group,
                                       bool is_root, const char* v1_name,

@@ -104,6 +104,13 @@ base::Result<model::ProcessStat> ProcessReader::read_stat(int32_t pid) {
   return parse::parse_stat(buffer_);
 }
 
+base::Result<model::Statm> ProcessReader::read_statm(int32_t pid) {
+  base::Status status =
+      base::read_file_at(roots_.proc, std::to_string(pid) + "/statm", buffer_);
+  if (!status) return status.error();
+  return parse::parse_statm(buffer_);
+}
+
 base::Result<Process> ProcessReader::read(int32_t pid) {
   base::Result<base::Directory> directory =
       base::open_directory_at(roots_.proc, std::to_string(pid));

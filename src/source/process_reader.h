@@ -44,6 +44,9 @@ class ProcessReader {
   // Identity alone: one file.
   base::Result<model::ProcessStat> read_stat(int32_t pid);
 
+  // Resident size alone: one file that anyone may read.
+  base::Result<model::Statm> read_statm(int32_t pid);
+
   // All pids, ascending.
   base::Result<std::vector<int32_t>> list_pids() const;
 
