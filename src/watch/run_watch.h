@@ -1,0 +1,39 @@
+// Runs a command and records the memory of everything it starts: how high it
+// rose, a picture from as close to the top as could be had, and who lived.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/result.h"
+#include "model/run.h"
+#include "source/roots.h"
+#include "source/target/command.h"
+#include "watch/tree_gauge.h"
+
+namespace tidemark::watch {
+
+struct RunOptions {
+  source::CommandSpec command;  // its signal mask is filled in here
+  GaugeOptions gauge;
+  bool waits_for_all = false;  // also for what the command leaves running
+  // Called at every period while the command runs, with the members then.
+  uint64_t tick_period_ns = 0;  // 0: never
+  std::function<void(const std::vector<int32_t>&)> tick;
+};
+
+// NotFound and Denied are the command's: there is no such program, it may not
+// be executed. Anything else is ours.
+struct RunFailure {
+  base::Error error;
+  bool is_command = false;  // exec failed
+};
+struct RunOutcome {
+  model::RunRecord record;
+  std::optional<RunFailure> failure;
+};
+
+RunOutcome watch_command(const source::Roots& roots, const RunOptions& options);
+
+}  // namespace tidemark::watch

@@ -1,0 +1,296 @@
+#include "watch/tree_gauge.h"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+#include "base/clock.h"
+#include "source/cgroups.h"
+
+namespace tidemark::watch {
+namespace {
+
+using model::RunMethod;
+
+constexpr uint64_t kChargePollNs = 1'000'000;
+constexpr uint64_t kSamplePollNs = 2'000'000;
+
+void pause_ns(long nanoseconds) {
+  const timespec pause{0, nanoseconds};
+  ::nanosleep(&pause, nullptr);
+}
+
+std::string with_hint(const base::Error& error) {
+  return error.hint.empty() ? error.what : error.what + "; " + error.hint;
+}
+
+}  // namespace
+
+void TreeGauge::arrange_group(const source::Roots& roots) {
+  const source::CgroupHierarchy hierarchy =
+      source::CgroupHierarchy::find(roots);
+  base::Result<source::GroupPlace> place =
+      source::plan_memory_group(roots, hierarchy);
+  if (place) {
+    places_.push_back(std::move(*place));
+    wants_group_ = true;
+  } else {
+    notes_.push_back("no cgroup of its own: " + with_hint(place.error()));
+  }
+}
+
+base::Status TreeGauge::arrange_freezer(const source::Roots& roots) {
+  if (wants_group_ && places_.front().version == model::CgroupVersion::V2) {
+    freezer_ = places_.front();
+    return base::Ok{};
+  }
+  base::Result<source::GroupPlace> place = source::plan_freezer_group(roots);
+  if (!place) return place.error();
+  freezer_ = *place;
+  places_.push_back(std::move(*place));
+  return base::Ok{};
+}
+
+base::Status TreeGauge::make_groups() {
+  for (size_t i = 0; i < places_.size(); ++i) {
+    base::Status status = source::make_group(places_[i]);
+    if (status) continue;
+    // Only the memory group is optional.
+    if (i > 0 || !wants_group_) return status;
+    notes_.push_back("no cgroup of its own: " + with_hint(status.error()));
+    wants_group_ = false;
+    places_.erase(places_.begin());
+    --i;
+  }
+  if (!wants_group_) return base::Ok{};
+  base::Result<source::MemoryGroup> group =
+      source::MemoryGroup::open(places_.front());
+  if (!group) {
+    notes_.push_back("no cgroup of its own: " + group.error().what);
+    static_cast<void>(source::undo_group(places_.front()));
+    places_.erase(places_.begin());
+    return base::Ok{};
+  }
+  group_ = std::move(*group);
+  return base::Ok{};
+}
+
+void TreeGauge::arrange_bpf(const GaugeOptions& options) {
+  source::FollowOptions follow;
+  follow.height_is_charge = group_.has_value();
+  follow.stops_at_crossing = options.stops_at_crossing;
+  follow.sees_page_cache = options.sees_page_cache && group_.has_value();
+  follow.times_itself = options.times_bpf;
+  base::Result<source::TreeFollower> follower =
+      source::TreeFollower::start(follow);
+  if (follower) {
+    follower_ = std::move(*follower);
+  } else {
+    notes_.push_back("no BPF: " + with_hint(follower.error()));
+  }
+}
+
+base::Result<TreeGauge> TreeGauge::arrange(const source::Roots& roots,
+                                           const GaugeOptions& options) {
+  TreeGauge gauge(roots);
+  if (options.may_use_group) gauge.arrange_group(roots);
+  if (options.freezes) {
+    base::Status status = gauge.arrange_freezer(roots);
+    if (!status) return base::within("cannot freeze", status.error());
+  }
+  if (!gauge.places_.empty()) {
+    base::Result<source::Guardian> guardian =
+        source::Guardian::start({gauge.places_, options.stops_at_crossing});
+    if (!guardian) return guardian.error();
+    gauge.guardian_.emplace(std::move(*guardian));
+  }
+  base::Status status = gauge.make_groups();
+  if (!status) return status.error();
+  if (options.may_use_bpf) gauge.arrange_bpf(options);
+  if (options.stops_at_crossing && (!gauge.follower_ || !gauge.group_)) {
+    return base::fail(base::ErrorKind::Unsupported,
+                      "cannot stop at the peak: " +
+                          (gauge.notes_.empty() ? "it needs BPF and a cgroup"
+                                                : gauge.notes_.front()),
+                      "leave out --exact-peak");
+  }
+  if (!gauge.follower_) {
+    gauge.sampled_.emplace(roots);
+    // Orphans of the tree come to us and stay in sight.
+    if (!gauge.group_) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  }
+  return gauge;
+}
+
+TreeGauge::~TreeGauge() {
+  static_cast<void>(undo());
+}
+
+base::Status TreeGauge::undo() {
+  base::Status result = base::Ok{};
+  for (const source::GroupPlace& place : std::exchange(places_, {})) {
+    base::Status status = source::undo_group(place);
+    if (!status) result = status;
+  }
+  return result;
+}
+
+RunMethod TreeGauge::method() const {
+  if (group_) {
+    return follower_ ? RunMethod::ChargeGate : RunMethod::ChargePolled;
+  }
+  return follower_ ? RunMethod::RssGate : RunMethod::Sampled;
+}
+
+void TreeGauge::expect_child() {
+  if (follower_) follower_->adopt_next_child();
+}
+
+base::Status TreeGauge::take_in(int32_t pid) {
+  root_pid_ = pid;
+  if (sampled_) sampled_->set_root(pid);
+  for (const source::GroupPlace& place : places_) {
+    base::Status status = source::add_to_group(place, pid);
+    if (!status) return status;
+  }
+  return base::Ok{};
+}
+
+int TreeGauge::wake_fd() const {
+  return follower_ ? follower_->wake_fd() : -1;
+}
+
+std::optional<uint64_t> TreeGauge::poll_period_ns() const {
+  switch (method()) {
+    case RunMethod::ChargePolled:
+      return kChargePollNs;
+    case RunMethod::Sampled:
+      return kSamplePollNs;
+    default:
+      return std::nullopt;
+  }
+}
+
+uint64_t TreeGauge::height_bytes() {
+  uint64_t bytes = 0;
+  const uint64_t now = base::monotonic_ns();
+  if (group_) {
+    bytes = group_->charged_bytes().value_or(0);
+  } else if (follower_) {
+    bytes = follower_->heights().rss_bytes;
+  } else {
+    bytes = sampled_->look(now, {});
+  }
+  if (bytes > highest_seen_.bytes) highest_seen_ = {bytes, now, {}};
+  return bytes;
+}
+
+void TreeGauge::set_mark(uint64_t bytes) {
+  if (follower_) follower_->set_mark(bytes);
+}
+
+void TreeGauge::set_step_permille(uint64_t permille) {
+  if (follower_) follower_->set_step_permille(permille);
+}
+
+void TreeGauge::drain(
+    const std::function<void(const source::NewHigh&)>& new_high,
+    const std::function<void(model::ProcessLife)>& ended) {
+  if (follower_) follower_->drain(new_high, ended);
+}
+
+std::vector<int32_t> TreeGauge::members() {
+  if (follower_) {
+    std::vector<source::LivingProcess> living = follower_->living();
+    std::ranges::sort(living, std::greater<>(),
+                      &source::LivingProcess::rss_bytes);
+    std::vector<int32_t> pids;
+    for (const source::LivingProcess& process : living) {
+      // The picture of its parent shows its memory already.
+      if (!process.life.shares_space) pids.push_back(process.life.pid);
+    }
+    return pids;
+  }
+  if (group_) {
+    sampled_->look(base::monotonic_ns(),
+                   source::group_members(group_->place()));
+  }
+  return sampled_->members();
+}
+
+const source::MemoryGroup* TreeGauge::group() const {
+  return group_ ? &*group_ : nullptr;
+}
+
+bool TreeGauge::freeze() {
+  if (!freezer_) return false;
+  guardian_->will_freeze();
+  if (!source::set_frozen(*freezer_, true)) return false;
+  // Reading again beats waiting: notices come once in 10 ms. Without spinning,
+  // because who shall freeze needs the CPU to do so.
+  constexpr int kTries = 500;
+  for (int i = 0; i < kTries; ++i) {
+    if (source::is_frozen(*freezer_)) return true;
+    pause_ns(20'000);
+  }
+  return false;
+}
+
+void TreeGauge::thaw() {
+  if (!freezer_) return;
+  static_cast<void>(source::set_frozen(*freezer_, false));
+  guardian_->has_thawed();
+}
+
+void TreeGauge::fill(model::RunRecord& record) {
+  record.method = method();
+  record.method_notes = notes_;
+  if (group_) {
+    const std::optional<uint64_t> peak = group_->peak_bytes();
+    model::Maximum charge = highest_seen_;
+    charge.source = "highest charge seen of its own cgroup";
+    if (follower_) {
+      const source::Heights heights = follower_->heights();
+      if (heights.highest_bytes > charge.bytes) {
+        charge.bytes = heights.highest_bytes;
+        charge.time_ns = heights.highest_ns;
+      }
+    }
+    if (peak) {
+      charge.bytes = *peak;
+      charge.source =
+          "high-water mark of its own cgroup (" + group_->peak_name() + ")";
+    }
+    record.charge = std::move(charge);
+    if (std::optional<uint64_t> swap = group_->swap_peak_bytes()) {
+      record.swap = {*swap, std::nullopt, "memory.swap.peak"};
+    }
+  }
+  if (follower_) {
+    const source::Heights heights = follower_->heights();
+    record.rss = {heights.highest_rss_bytes, heights.highest_rss_ns,
+                  "counted at every change"};
+    record.lost_count = heights.lost_count;
+    record.lists_every_process = true;
+    record.peak_error_bytes = follower_->peak_error_bytes();
+    record.cost.bpf_ns = follower_->program_ns();
+    for (source::LivingProcess& process : follower_->living()) {
+      record.lives.push_back(std::move(process.life));
+      ++record.left_running_count;
+    }
+    return;
+  }
+  if (!group_) {
+    record.rss = highest_seen_;
+    record.rss->source = "highest of many looks";
+  }
+  for (model::ProcessLife& life : sampled_->lives()) {
+    if (!life.ended_ns) ++record.left_running_count;
+    record.lives.push_back(std::move(life));
+  }
+}
+
+}  // namespace tidemark::watch

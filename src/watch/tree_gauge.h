@@ -1,0 +1,98 @@
+// Measures a tree of processes by the best means this machine allows, and keeps
+// the means apart from what they are used for: the height now, who is in the
+// tree, who has ended. Whatever it arranges for that (control groups, a
+// guardian) is undone with it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/run.h"
+#include "source/bpf/tree_follower.h"
+#include "source/roots.h"
+#include "source/target/group_place.h"
+#include "source/target/guardian.h"
+#include "source/target/memory_group.h"
+#include "watch/sampled_lives.h"
+
+namespace tidemark::watch {
+
+struct GaugeOptions {
+  bool may_use_group = true;
+  bool may_use_bpf = true;
+  bool freezes = false;
+  bool stops_at_crossing = false;
+  bool sees_page_cache = false;
+  bool times_bpf = false;
+};
+
+class TreeGauge {
+ public:
+  // Fails only when something was asked for that cannot be had; without groups
+  // and BPF it samples, and the notes say why.
+  static base::Result<TreeGauge> arrange(const source::Roots& roots,
+                                         const GaugeOptions& options);
+  TreeGauge(TreeGauge&&) noexcept = default;
+  TreeGauge& operator=(TreeGauge&&) = delete;
+  TreeGauge(const TreeGauge&) = delete;
+  TreeGauge& operator=(const TreeGauge&) = delete;
+  ~TreeGauge();
+
+  model::RunMethod method() const;
+  const std::vector<std::string>& notes() const { return notes_; }
+
+  // Right before the fork of the root.
+  void expect_child();
+  // While it waits to be released.
+  base::Status take_in(int32_t pid);
+
+  // Readable at new highs; -1 where they are found by looking.
+  int wake_fd() const;
+  // How often to look where nothing wakes us; empty where something does.
+  std::optional<uint64_t> poll_period_ns() const;
+
+  // The height now. In sampling it walks the tree.
+  uint64_t height_bytes();
+  void set_mark(uint64_t bytes);
+  void set_step_permille(uint64_t permille);
+  void drain(const std::function<void(const source::NewHigh&)>& new_high,
+             const std::function<void(model::ProcessLife)>& ended);
+
+  // Largest first where sizes are known.
+  std::vector<int32_t> members();
+  const source::MemoryGroup* group() const;
+
+  // The whole tree stands still until thaw(); false when it did not in time.
+  bool freeze();
+  void thaw();
+
+  // The maxima, the lists and the error bounds; the tree has ended or is left.
+  void fill(model::RunRecord& record);
+  // Sends home who is left and removes the groups.
+  base::Status undo();
+
+ private:
+  explicit TreeGauge(const source::Roots& roots) : roots_(roots) {}
+  void arrange_group(const source::Roots& roots);
+  base::Status arrange_freezer(const source::Roots& roots);
+  base::Status make_groups();
+  void arrange_bpf(const GaugeOptions& options);
+
+  const source::Roots& roots_;
+  std::vector<std::string> notes_;
+  std::vector<source::GroupPlace> places_;
+  std::optional<source::Guardian> guardian_;
+  std::optional<source::MemoryGroup> group_;
+  std::optional<source::GroupPlace> freezer_;
+  std::optional<source::TreeFollower> follower_;
+  std::optional<SampledLives> sampled_;
+  bool wants_group_ = false;
+  int32_t root_pid_ = 0;
+  model::Maximum highest_seen_;
+};
+
+}  // namespace tidemark::watch
