@@ -27,13 +27,9 @@ GetProcess describe(const Process& process, const KernelCosts& costs,
   }
   row.unknown = unknowns_of(process, row.use);
   if (process.mappings) {
-    model::RegionHints hints;
-    hints.pid = process.id.pid;
-    if (process.threads) hints.threads = *process.threads;
-    hints.memory_devices = devices;
-    hints.images = process.images;
     row.categories = categories_of(
-        *process.mappings, model::find_regions(*process.mappings, hints));
+        *process.mappings,
+        model::find_regions(*process.mappings, region_hints(process, devices)));
   }
   return row;
 }

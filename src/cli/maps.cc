@@ -82,11 +82,8 @@ base::Result<ExitCode> run_maps(const MapsCommandOptions& options) {
   if (!status) return status.error();
   const model::Process& process = sample.processes.front();
   if (!process.mappings) return not_readable(sample, process);
-  model::RegionHints hints;
-  hints.pid = process.id.pid;
-  if (process.threads) hints.threads = *process.threads;
-  hints.images = process.images;
-  hints.memory_devices = source::read_memory_devices(*roots, process.id.pid);
+  const model::RegionHints hints = analysis::region_hints(
+      process, source::read_memory_devices(*roots, process.id.pid));
   const analysis::MapsReport report =
       analysis::make_maps_report(sample, process, hints, options.sort);
   status = output->write(render(report, options, output->fd()));
