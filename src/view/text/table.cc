@@ -79,20 +79,25 @@ Table Table::fitted(const TextStyle& style) const {
 }
 
 std::string Table::render(const TextStyle& style, bool header_again) const {
-  return fitted(style).render_whole(style, header_again);
+  return fitted(style).render_whole(style, header_again, 0);
 }
 
-std::string Table::render_whole(const TextStyle& style,
-                                bool header_again) const {
+std::string Table::render_indented(const TextStyle& style,
+                                   size_t indent) const {
+  return render_whole(style, false, indent);
+}
+
+std::string Table::render_whole(const TextStyle& style, bool header_again,
+                                size_t indent) const {
   std::vector<Cell> head;
   for (const Column& column : columns_) {
     head.push_back({column.head, Ink::Dim});
   }
   const std::vector<size_t> sizes = widths(true);
-  const std::string head_line = line(style, sizes, head, 0);
+  const std::string head_line = line(style, sizes, head, indent);
   std::string out = head_line;
   for (const std::vector<Cell>& row : rows_)
-    out += line(style, sizes, row, 0);
+    out += line(style, sizes, row, indent);
   if (header_again) out += head_line;
   return out;
 }

@@ -38,13 +38,16 @@ class Table {
   // Numbers are never cut: whole columns go, and then names.
   // `header_again` repeats the head as the last line, as Fuchsia's tools do.
   std::string render(const TextStyle& style, bool header_again) const;
+  // With a head, each line after `indent`.
+  std::string render_indented(const TextStyle& style, size_t indent) const;
   // Without a head, each line after `indent`.
   std::string render_bare(const TextStyle& style, size_t indent) const;
 
  private:
   std::vector<size_t> widths(bool with_head) const;
   Table fitted(const TextStyle& style) const;
-  std::string render_whole(const TextStyle& style, bool header_again) const;
+  std::string render_whole(const TextStyle& style, bool header_again,
+                           size_t indent) const;
   std::string line(const TextStyle& style, const std::vector<size_t>& widths,
                    const std::vector<Cell>& cells, size_t indent) const;
 
