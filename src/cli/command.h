@@ -14,8 +14,17 @@
 
 namespace tidemark::cli {
 
-// 0 done · 1 failed · 2 misused · 3 the target ended before the asked end.
-enum class ExitCode : int { Done = 0, Failed = 1, Misused = 2, TargetGone = 3 };
+// `run` ends with the status of its command, so any other number can come too.
+enum class ExitCode : int {
+  Done = 0,
+  Failed = 1,
+  Misused = 2,
+  TargetGone = 3,  // before the asked end
+  OverLimit = 10,
+  WrapperFailed = 125,  // of `run`: it is our failure, not the command's
+  NotExecutable = 126,
+  NotFound = 127,
+};
 
 struct Example {
   std::string_view command;
@@ -37,6 +46,9 @@ struct CommandEntry {
   std::string_view name;
   std::string_view summary;
   Command (*make)();
+  // It ends with the status of another program, so a failure of ours must not
+  // look like one of that program's.
+  bool wraps_a_command = false;
 };
 
 // The table everything is generated from, in the order people meet them.

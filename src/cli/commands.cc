@@ -6,6 +6,8 @@ namespace tidemark::cli {
 // no construction of commands nobody runs; a test holds them equal.
 const std::vector<CommandEntry>& command_table() {
   static const std::vector<CommandEntry> kTable = {
+      {"run", "run a command and report its true peak and what it was made of",
+       run_command, true},
       {"ps", "processes and groups by memory, and what none of them has",
        ps_command},
       {"get", "memory of a process or tree, now or repeatedly", get_command},

@@ -5,6 +5,7 @@
 
 namespace tidemark::cli {
 
+Command run_command();
 Command get_command();
 Command ps_command();
 Command maps_command();

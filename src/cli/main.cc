@@ -63,11 +63,12 @@ base::Error unknown_command(const std::string& word) {
                     "`tidemark --help` lists the commands");
 }
 
-base::Result<ExitCode> run_command(const CommandEntry& entry,
-                                   const std::vector<std::string>& arguments) {
+base::Result<ExitCode> run_entry(const CommandEntry& entry,
+                                 const std::vector<std::string>& arguments) {
   const Command command = entry.make();
-  for (const std::string& word : arguments) {
-    if (word == "--") break;
+  const size_t operands = find_operands(command.options, arguments);
+  for (size_t i = 0; i < operands && arguments[i] != "--"; ++i) {
+    const std::string& word = arguments[i];
     if (word == "-h" || word == "--help") return print(command_help(command));
   }
   base::Status status = parse_options(command.options, arguments);
@@ -100,7 +101,11 @@ base::Result<ExitCode> run_tidemark(std::vector<std::string> arguments) {
     arguments = {"--help"};
   }
   for (const CommandEntry& entry : command_table()) {
-    if (entry.name == first) return run_command(entry, arguments);
+    if (entry.name != first) continue;
+    base::Result<ExitCode> result = run_entry(entry, arguments);
+    if (result || !entry.wraps_a_command) return result;
+    print_error(result.error());
+    return ExitCode::WrapperFailed;
   }
   return unknown_command(first);
 }
@@ -121,7 +126,7 @@ ExitCode exit_code_of(const base::Error& error) {
 ExitCode run(int argc, char** argv) {
   fill_standard_descriptors();
   // A reader that has seen enough is told by the failing write.
-  std::signal(SIGPIPE, SIG_IGN);
+  ignore_broken_pipes();
   const std::string_view name = argc > 0 ? argv[0] : "tidemark";
   std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   base::Result<ExitCode> result = base::base_name(name) == "memstat"

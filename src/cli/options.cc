@@ -60,6 +60,31 @@ base::Status take_word(const Option& option, const std::string& word) {
   return option.take(word);
 }
 
+const Option* rest_of(const OptionTable& table) {
+  for (const Option& option : table.all()) {
+    if (option.takes_rest) return &option;
+  }
+  return nullptr;
+}
+
+// Whether the word behind this one is its value: "--output", "-o", "-qo", but
+// not "--output=FILE" and not "-oFILE".
+bool takes_next_word(const OptionTable& table, const std::string& word) {
+  const auto takes_value = [&](const std::string& name) {
+    for (const Option& option : table.all()) {
+      if (option.is_positional || option.value.empty()) continue;
+      const std::vector<std::string> names = option.name_list();
+      if (std::ranges::find(names, name) != names.end()) return true;
+    }
+    return false;
+  };
+  if (word.starts_with("--")) return takes_value(word);
+  for (size_t i = 1; i < word.size(); ++i) {
+    if (takes_value({'-', word[i]})) return i + 1 == word.size();
+  }
+  return false;
+}
+
 // What CLI11 has no option for: words for the positionals in their order, and
 // what looks like an option and is none.
 base::Status take_positionals(const OptionTable& table,
@@ -172,8 +197,36 @@ void OptionTable::positional(std::string name, std::string help,
   options_.push_back(std::move(option));
 }
 
+void OptionTable::command(std::string name, std::string help,
+                          std::vector<std::string>& target) {
+  positional(std::move(name), std::move(help), target, true);
+  options_.back().takes_rest = true;
+}
+
+size_t find_operands(const OptionTable& table,
+                     const std::vector<std::string>& arguments) {
+  const Option* rest = rest_of(table);
+  if (rest == nullptr) return arguments.size();
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (word == "--" || word.size() < 2 || !word.starts_with('-')) return i;
+    if (takes_next_word(table, word)) ++i;
+  }
+  return arguments.size();
+}
+
 base::Status parse_options(const OptionTable& table,
-                           const std::vector<std::string>& arguments) {
+                           const std::vector<std::string>& all_arguments) {
+  std::vector<std::string> arguments = all_arguments;
+  const size_t operands = find_operands(table, arguments);
+  if (const Option* rest = rest_of(table)) {
+    for (size_t i = operands; i < all_arguments.size(); ++i) {
+      if (i == operands && all_arguments[i] == "--") continue;
+      base::Status status = rest->take(all_arguments[i]);
+      if (!status) return status;
+    }
+    arguments.resize(operands);
+  }
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();

@@ -21,7 +21,8 @@ struct Option {
   bool is_positional = false;
   bool is_required = false;  // for the usage line
   bool takes_many = false;
-  Take take;  // a flag is given ""
+  bool takes_rest = false;  // it and all behind it are taken as they are
+  Take take;                // a flag is given ""
 
   std::vector<std::string> name_list() const;
 };
@@ -41,11 +42,20 @@ class OptionTable {
   // `choices` are offered by completions; the command checks them itself.
   void positional(std::string name, std::string help, std::string& target,
                   bool is_required, std::vector<std::string> choices = {});
+  // A command to run: the first word that is no option begins it, and nothing
+  // behind that word is ours.
+  void command(std::string name, std::string help,
+               std::vector<std::string>& target);
   const std::vector<Option>& all() const { return options_; }
 
  private:
   std::vector<Option> options_;
 };
+
+// Where the operands begin in a table that ends with a command; behind the last
+// argument in any other, whose options may stand anywhere.
+size_t find_operands(const OptionTable& table,
+                     const std::vector<std::string>& arguments);
 
 // Reads the arguments (without program and command name) into the targets of
 // the table. Misused, with the nearest option named, when one is not known.

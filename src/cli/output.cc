@@ -4,9 +4,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 
 namespace tidemark::cli {
 namespace {
+
+// Of the process, like the disposition it remembers.
+void (*inherited_broken_pipe)(int) = SIG_DFL;
 
 base::Status write_all(int fd, std::string_view bytes,
                        const std::string& name) {
@@ -38,8 +42,23 @@ base::Result<Output> Output::open(const std::string& path) {
   return output;
 }
 
+Output Output::standard_error() {
+  Output output;
+  output.standard_fd_ = STDERR_FILENO;
+  output.name_ = "standard error";
+  return output;
+}
+
 base::Status Output::write(std::string_view bytes) {
   return write_all(fd(), bytes, name_);
+}
+
+void ignore_broken_pipes() {
+  inherited_broken_pipe = std::signal(SIGPIPE, SIG_IGN);
+}
+
+bool were_broken_pipes_ignored() {
+  return inherited_broken_pipe == SIG_IGN;
 }
 
 void write_stderr(std::string_view text) {

@@ -1,0 +1,166 @@
+#include "cli/run.h"
+
+#include <memory>
+#include <utility>
+
+#include "analysis/run_report.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/output.h"
+#include "source/roots.h"
+#include "view/json/run.h"
+#include "view/text/run.h"
+#include "watch/run_watch.h"
+
+namespace tidemark::cli {
+namespace {
+
+base::Result<Output> open_report(const RunCommandOptions& options) {
+  // Standard output belongs to the command unless it is asked for.
+  if (options.common.output_path.empty()) return Output::standard_error();
+  return Output::open(options.common.output_path);
+}
+
+watch::RunOptions watch_options(const RunCommandOptions& options) {
+  watch::RunOptions run;
+  run.command.arguments = options.command;
+  run.command.ignores_broken_pipe = were_broken_pipes_ignored();
+  run.gauge.may_use_group = options.via == "auto" || options.via == "cgroup" ||
+                            options.via == "cgroup+bpf";
+  run.gauge.may_use_bpf = options.via == "auto" || options.via == "bpf" ||
+                          options.via == "cgroup+bpf";
+  run.gauge.freezes = options.freezes;
+  run.gauge.stops_at_crossing = options.exact_peak;
+  run.gauge.sees_page_cache = options.sees_page_cache;
+  run.gauge.times_bpf = options.times_bpf;
+  run.waits_for_all = options.waits_for_all;
+  return run;
+}
+
+std::string render(const analysis::RunReport& report,
+                   const RunCommandOptions& options, const Output& output) {
+  if (options.common.format != Format::Text) {
+    return view::run_json(report, json_layout(options.common.format));
+  }
+  const view::TextStyle style = text_style(options.common, output.fd());
+  if (options.common.quiet) return view::run_line(report, style);
+  return view::run_text(report, {options.row_limit}, style);
+}
+
+ExitCode status_of(const analysis::RunReport& report,
+                   const RunCommandOptions& options) {
+  const bool is_over =
+      options.limit_bytes && report.peak.bytes > *options.limit_bytes;
+  if (!is_over) return static_cast<ExitCode>(report.exit_status);
+  write_stderr("tidemark: the peak of " + base::long_size(report.peak.bytes) +
+               " is over the limit of " +
+               base::long_size(*options.limit_bytes) + "\n");
+  // A command that failed by itself has the more important news.
+  return report.exit_status == 0 ? ExitCode::OverLimit
+                                 : static_cast<ExitCode>(report.exit_status);
+}
+
+ExitCode report_failure(const watch::RunFailure& failure) {
+  print_error(failure.error);
+  if (!failure.is_command) return ExitCode::WrapperFailed;
+  return failure.error.kind == base::ErrorKind::NotFound
+             ? ExitCode::NotFound
+             : ExitCode::NotExecutable;
+}
+
+void add_method_options(OptionTable& table, RunCommandOptions& o) {
+  table.choice("--via", {"auto", "cgroup+bpf", "cgroup", "bpf", "sampling"},
+               "how to measure; auto takes the first of these that works",
+               [&o](const std::string& word) -> base::Status {
+                 o.via = word;
+                 return base::Ok{};
+               });
+  table.flag("--exact-peak",
+             "stop the process that grows for a moment at each new high, so "
+             "that no peak gets away; visible to its parent as SIGCHLD",
+             o.exact_peak);
+  table.flag("--freeze",
+             "freeze the whole tree while it is looked at, so that all of its "
+             "processes are seen at one moment",
+             o.freezes);
+  table.flag("--page-cache",
+             "be woken by page cache as well; costs every page allocation of "
+             "the machine",
+             o.sees_page_cache);
+  table.flag("--wait", "wait for all the command started, not for itself alone",
+             o.waits_for_all);
+  table.flag("--time-bpf", "time our BPF programs for the cost line",
+             o.times_bpf);
+}
+
+}  // namespace
+
+base::Result<ExitCode> run_run(const RunCommandOptions& options) {
+  if (options.command.empty()) {
+    return base::fail(base::ErrorKind::Misused, "no command to run",
+                      "tidemark run -- COMMAND [ARGUMENT...]");
+  }
+  base::Result<Output> output = open_report(options);
+  if (!output) return output.error();
+  base::Result<source::Roots> roots =
+      source::open_roots(options.common.proc_path);
+  if (!roots) return roots.error();
+  watch::RunOutcome outcome =
+      watch::watch_command(*roots, watch_options(options));
+  if (outcome.failure) return report_failure(*outcome.failure);
+  const analysis::RunReport report = analysis::make_run_report(outcome.record);
+  base::Status status = output->write(render(report, options, *output));
+  // A report nobody reads does not change what the command did.
+  if (!status && status.error().kind != base::ErrorKind::Closed) {
+    print_error(status.error());
+  }
+  return status_of(report, options);
+}
+
+Command run_command() {
+  auto options = std::make_shared<RunCommandOptions>();
+  Command command;
+  command.name = "run";
+  command.summary =
+      "run a command and report its true peak and what it was made of";
+  command.description =
+      "Runs COMMAND as it would run without us: streams, terminal, signals and "
+      "exit status pass through. Afterwards says how high the memory of "
+      "everything it started rose, by the kernel's own mark of a control group "
+      "made for it, what that peak was made of, and who lived, however short. "
+      "The report goes to standard error, or to -o FILE. Everything behind the "
+      "first word that is no option belongs to COMMAND. Exit status: that of "
+      "COMMAND, 128+N when signal N ended it, 125 when we failed, 126 when it "
+      "could not be executed, 127 when it was not found, 10 for --limit.";
+  command.examples = {
+      {"tidemark run -- make -j8", "the peak of a build, taken apart"},
+      {"tidemark run --json -o run.json -- ./test", "for a script"},
+      {"tidemark run --limit 2G -- ./test", "exit 10 when it took more"},
+      {"tidemark run --exact-peak -- ./spike", "miss no peak, however short"},
+  };
+  OptionTable& table = command.options;
+  table.command("COMMAND", "what to run, with its arguments", options->command);
+  table.value("--limit", "SIZE", "exit with 10 when the peak is higher",
+              [o = options.get()](const std::string& word) -> base::Status {
+                base::Result<uint64_t> bytes = base::parse_size(word);
+                if (!bytes) return bytes.error();
+                o->limit_bytes = *bytes;
+                return base::Ok{};
+              });
+  add_method_options(table, *options);
+  table.value("--top", "N", "rows of each table (default 10)",
+              [o = options.get()](const std::string& word) -> base::Status {
+                std::optional<uint64_t> count = base::parse_u64(word);
+                if (!count || *count == 0) {
+                  return base::fail(base::ErrorKind::Misused,
+                                    "'" + word + "' is not a count");
+                }
+                o->row_limit = *count;
+                return base::Ok{};
+              });
+  add_common_options(table, options->common, {"text", "json", "jsonl"});
+  command.run = [options] { return run_run(*options); };
+  return command;
+}
+
+}  // namespace tidemark::cli

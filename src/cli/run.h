@@ -1,0 +1,31 @@
+// `run`: a command, the true peak of everything it starts, and what that was
+// made of.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+
+namespace tidemark::cli {
+
+struct RunCommandOptions {
+  CommonOptions common;
+  std::vector<std::string> command;
+  std::optional<uint64_t> limit_bytes;
+  std::string via = "auto";
+  bool freezes = false;
+  bool exact_peak = false;
+  bool sees_page_cache = false;
+  bool waits_for_all = false;
+  bool times_bpf = false;
+  uint64_t row_limit = 10;
+};
+
+Command run_command();
+
+base::Result<ExitCode> run_run(const RunCommandOptions& options);
+
+}  // namespace tidemark::cli
