@@ -24,9 +24,10 @@ enum {
   kCloneVm = 0x100,
   kCloneThread = 0x10000,
   kSigStop = 19,
-  kSwapMember = 2,      // counts what is not resident
-  kExactPages = 16384,  // 64 MiB: up to here every event is summed exactly
-  kLeastStepPages = 256,
+  kSwapMember = 2,        // counts what is not resident
+  kExactPages = 16384,    // 64 MiB: up to here every event is summed exactly
+  kFirstStepPages = 64,   // the kernel charges in batches of that many
+  kLeastStepPages = 256,  // 1 MiB: once there is that much to look at
   kMaximumTries = 8,
 };
 
@@ -238,8 +239,12 @@ static __always_inline void pass_gate(void) {
     // A stranger (reclaim, ptrace) must neither be stopped nor use up the mark.
     if (!is_followed(tgid)) return;
   }
-  const __u64 step = height * step_permille / 1000;
-  const __u64 next = height + (step > kLeastStepPages ? step : kLeastStepPages);
+  __u64 step = height * step_permille / 1000;
+  __u64 least = height / 2;
+  if (least < kFirstStepPages) least = kFirstStepPages;
+  if (least > kLeastStepPages) least = kLeastStepPages;
+  if (step < least) step = least;
+  const __u64 next = height + step;
   if (__sync_val_compare_and_swap(&next_mark_pages, mark, next) != mark) return;
   struct tm_new_high* record =
       bpf_ringbuf_reserve(&records, sizeof(*record), 0);

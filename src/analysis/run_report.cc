@@ -26,13 +26,10 @@ std::string command_line(const std::vector<std::string>& words) {
 }
 
 void set_ending(const RunRecord& record, RunReport& report) {
-  constexpr int kSignalBase = 128;
   if (WIFSIGNALED(record.wait_status)) {
     report.signal_number = WTERMSIG(record.wait_status);
-    report.exit_status = kSignalBase + report.signal_number;
-  } else {
-    report.exit_status = WEXITSTATUS(record.wait_status);
   }
+  report.exit_status = exit_status_of(record.wait_status);
 }
 
 int64_t since(uint64_t start_ns, uint64_t time_ns) {
@@ -105,6 +102,8 @@ void set_processes(const RunRecord& record, RunReport& report) {
       record.capture ? record.capture->sample.started_monotonic_ns : 0;
   for (const ProcessLife& life : record.lives) {
     RunProcess process{life, life_name(life), std::nullopt};
+    // The root is forked and waits while we get ready; that is not its life.
+    process.life.started_ns = std::max(life.started_ns, record.started_ns);
     auto at = held.find(life.pid);
     // A pid can come twice in one run; the picture shows the one alive then.
     if (at != held.end() && life.started_ns <= taken &&
@@ -157,6 +156,12 @@ void set_history(const RunRecord& record, RunReport& report) {
 }
 
 }  // namespace
+
+int exit_status_of(int32_t wait_status) {
+  constexpr int kSignalBase = 128;
+  return WIFSIGNALED(wait_status) ? kSignalBase + WTERMSIG(wait_status)
+                                  : WEXITSTATUS(wait_status);
+}
 
 std::string life_name(const ProcessLife& life) {
   constexpr size_t kCommBytes = 15;  // TASK_COMM_LEN - 1

@@ -110,6 +110,9 @@ struct RunReport {
 
 RunReport make_run_report(const model::RunRecord& record);
 
+// What a shell would make of wait()'s word: 128 + N when signal N ended it.
+int exit_status_of(int32_t wait_status);
+
 // How people would call it, by what it executed last and what it calls itself.
 std::string life_name(const model::ProcessLife& life);
 

@@ -65,6 +65,9 @@ struct Capture {
   std::optional<uint64_t> charged_before_bytes;
   std::optional<uint64_t> charged_after_bytes;
   GroupStat stat;
+  // Processes shown by a page scan: sizes of that moment, shares (PSS of RSS)
+  // as at the last full look.
+  uint64_t rescanned_count = 0;
   bool was_frozen = false;   // the whole tree stood still
   bool was_stopped = false;  // the process that grew stood still
 };
@@ -104,6 +107,7 @@ struct WatchCost {
 
 struct RunRecord {
   std::vector<std::string> command;
+  int32_t root_pid = 0;
   uint64_t started_realtime_ns = 0;
   uint64_t started_ns = 0;  // monotonic
   uint64_t ended_ns = 0;

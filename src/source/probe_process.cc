@@ -1,6 +1,6 @@
 // Probes on processes: our own, then those of others.
 //
-// PAGEMAP_SCAN, PROCMAP_QUERY and cachestat are newer than the headers of
+// PROCMAP_QUERY and cachestat are newer than the headers of
 // Debian 12, so their layouts are repeated here; they are kernel ABI and never
 // change.
 #include <fcntl.h>
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "parse/process_files.h"
+#include "source/page_scan.h"
 #include "source/probe_parts.h"
 
 namespace tidemark::source {
@@ -24,28 +25,6 @@ namespace {
 
 using model::Capability;
 using model::CapabilityState;
-
-// struct pm_scan_arg and struct page_region of linux/fs.h since 6.7.
-struct PageRegion {
-  uint64_t start = 0;
-  uint64_t end = 0;
-  uint64_t categories = 0;
-};
-struct PagemapScan {
-  uint64_t size = sizeof(PagemapScan);
-  uint64_t flags = 0;
-  uint64_t start = 0;
-  uint64_t end = 0;
-  uint64_t walk_end = 0;
-  uint64_t vec = 0;
-  uint64_t vec_len = 0;
-  uint64_t max_pages = 0;
-  uint64_t category_inverted = 0;
-  uint64_t category_mask = 0;
-  uint64_t category_anyof_mask = 0;
-  uint64_t return_mask = 0;
-};
-constexpr uint64_t kPageIsPresent = 1 << 3;
 
 // struct procmap_query of linux/fs.h since 6.11.
 struct ProcmapQuery {
@@ -177,7 +156,7 @@ Capability probe_pagemap_scan(const ProbeContext& context,
   scan.vec_len = 1;
   scan.category_mask = kPageIsPresent;
   scan.return_mask = kPageIsPresent;
-  if (::ioctl(fd->get(), _IOWR('f', 16, PagemapScan), &scan) < 0) {
+  if (::ioctl(fd->get(), kPagemapScan, &scan) < 0) {
     return failed_errno(question, "ioctl PAGEMAP_SCAN", errno);
   }
   return works(question, "ioctl PAGEMAP_SCAN");

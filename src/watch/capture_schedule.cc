@@ -21,17 +21,33 @@ uint64_t share(uint64_t whole, uint64_t permille) {
 CaptureSchedule::CaptureSchedule(uint64_t start_ns, CaptureBudget budget)
     : start_ns_(start_ns), budget_(budget) {}
 
-bool CaptureSchedule::is_affordable(uint64_t now_ns,
-                                    uint64_t height_bytes) const {
-  // Twice the memory takes twice the time; below 1 MiB the fixed part counts.
-  constexpr uint64_t kFixedPartBytes = uint64_t{1} << 20;
-  const uint64_t last = std::max(last_height_bytes_, kFixedPartBytes);
-  const uint64_t next = std::max(height_bytes, kFixedPartBytes);
-  const double expected = static_cast<double>(last_cost_ns_) *
-                          static_cast<double>(next) / static_cast<double>(last);
-  const uint64_t allowed =
-      budget_.allowance_ns + share(now_ns - start_ns_, budget_.share_permille);
-  return spent_ns_ + static_cast<uint64_t>(expected) <= allowed;
+uint64_t CaptureSchedule::Price::expected_ns(uint64_t height) const {
+  const uint64_t added = height - std::min(height, height_bytes);
+  return cost_ns + added / bytes_per_ns;
+}
+
+// The best that can be had while as much as `reserve` times its price remains.
+// A full picture must be cheap for that, or rare: a quick one does nearly as
+// well until the height has doubled.
+Picture CaptureSchedule::affordable(uint64_t now_ns, uint64_t height_bytes,
+                                    uint64_t reserve) const {
+  const uint64_t left = unspent_ns(now_ns);
+  const uint64_t full = full_.expected_ns(height_bytes);
+  const bool has_doubled = height_bytes / 2 >= full_.height_bytes;
+  constexpr uint64_t kCheap = 8;
+  const uint64_t full_reserve =
+      has_quick_ && !has_doubled ? std::max(reserve, kCheap) : reserve;
+  if (full * full_reserve <= left) return Picture::Full;
+  if (has_quick_ && quick_.expected_ns(height_bytes) * reserve <= left) {
+    return Picture::Quick;
+  }
+  return Picture::None;
+}
+
+uint64_t CaptureSchedule::unspent_ns(uint64_t now_ns) const {
+  const uint64_t allowed = std::max(
+      budget_.allowance_ns, share(now_ns - start_ns_, budget_.share_permille));
+  return allowed - std::min(allowed, spent_ns_);
 }
 
 bool CaptureSchedule::is_worth_it(uint64_t height_bytes) const {
@@ -39,43 +55,56 @@ bool CaptureSchedule::is_worth_it(uint64_t height_bytes) const {
          captured_bytes_ + share(captured_bytes_, kWorthPermille);
 }
 
-bool CaptureSchedule::crossed(uint64_t now_ns, uint64_t height_bytes) {
+Picture CaptureSchedule::crossed(uint64_t now_ns, uint64_t height_bytes) {
   looked_bytes_ = height_bytes;
   next_look_ns_ = now_ns + budget_.settle_ns;
-  return is_worth_it(height_bytes) && is_affordable(now_ns, height_bytes);
+  if (!is_worth_it(height_bytes)) return Picture::None;
+  // What is left must also pay for the picture when growth has stopped.
+  return affordable(now_ns, height_bytes, 2);
 }
 
-bool CaptureSchedule::looked(uint64_t now_ns, uint64_t height_bytes) {
+Picture CaptureSchedule::looked(uint64_t now_ns, uint64_t height_bytes) {
   const uint64_t before = looked_bytes_;
   looked_bytes_ = height_bytes;
   if (!is_worth_it(height_bytes)) {
     next_look_ns_.reset();
-    return false;
+    return Picture::None;
   }
   next_look_ns_ = now_ns + budget_.settle_ns;
-  const bool is_still = height_bytes <= before + share(before, kStillPermille);
-  const uint64_t next_step =
-      captured_bytes_ + share(captured_bytes_, budget_.coarse_step_permille);
+  if (height_bytes <= before + share(before, kStillPermille)) {
+    return affordable(now_ns, height_bytes, 1);
+  }
   // A picture that could not be paid for at the mark is owed all the same.
-  return (is_still || height_bytes > next_step) &&
-         is_affordable(now_ns, height_bytes);
+  const uint64_t next_step =
+      captured_bytes_ + share(captured_bytes_, step_permille(now_ns));
+  return height_bytes > next_step ? affordable(now_ns, height_bytes, 2)
+                                  : Picture::None;
 }
 
-void CaptureSchedule::captured(uint64_t started_ns, uint64_t ended_ns,
-                               uint64_t height_bytes) {
-  last_cost_ns_ = ended_ns - started_ns;
-  last_height_bytes_ = height_bytes;
-  spent_ns_ += last_cost_ns_;
+void CaptureSchedule::captured(Picture picture, uint64_t cost_ns,
+                               uint64_t now_ns, uint64_t height_bytes) {
+  Price& price = picture == Picture::Quick ? quick_ : full_;
+  price.cost_ns = cost_ns;
+  price.height_bytes = height_bytes;
+  spent_ns_ += cost_ns;
   captured_bytes_ = std::max(captured_bytes_, height_bytes);
   looked_bytes_ = std::max(looked_bytes_, height_bytes);
-  next_look_ns_ = ended_ns + budget_.settle_ns;
+  next_look_ns_ = now_ns + budget_.settle_ns;
 }
 
+// Doubling takes ln 2 / step pictures of one and a half times the last one's
+// cost on average. Half of what is left is kept for when growth has stopped.
 uint64_t CaptureSchedule::step_permille(uint64_t now_ns) const {
-  const uint64_t allowed =
-      budget_.allowance_ns + share(now_ns - start_ns_, budget_.share_permille);
-  return spent_ns_ <= allowed / 2 ? budget_.fine_step_permille
-                                  : budget_.coarse_step_permille;
+  const uint64_t left = std::max<uint64_t>(unspent_ns(now_ns) / 2, 1);
+  constexpr double kDoubling = 1.04 * kPermille;
+  const uint64_t full = full_.expected_ns(captured_bytes_);
+  const uint64_t cost =
+      has_quick_ ? std::min(full, quick_.expected_ns(captured_bytes_)) : full;
+  const double step =
+      kDoubling * static_cast<double>(cost) / static_cast<double>(left);
+  return std::clamp(
+      static_cast<uint64_t>(std::min(step, static_cast<double>(kPermille))),
+      budget_.least_step_permille, budget_.most_step_permille);
 }
 
 }  // namespace tidemark::watch

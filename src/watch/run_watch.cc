@@ -88,8 +88,8 @@ class RunWatch {
   void wait(const source::Command& command, uint64_t deadline);
   void take_events();
   void look(uint64_t now);
-  void capture(uint64_t now);
-  void keep(model::Capture capture);
+  void capture(Picture picture, uint64_t now);
+  uint64_t keep(model::Capture capture);
   void let_go();
   void reap_orphans(pid_t command);
   bool is_tree_empty() { return gauge_.members().empty(); }
@@ -115,7 +115,10 @@ base::Status RunWatch::start(source::Command& command) {
   raise_priority();
   record_.started_realtime_ns = base::realtime_ns();
   record_.started_ns = base::monotonic_ns();
-  schedule_.emplace(record_.started_ns, CaptureBudget{});
+  CaptureBudget budget;
+  // Who is stopped at each mark is promised that none is far from the next.
+  if (options_.gauge.stops_at_crossing) budget.most_step_permille = 50;
+  schedule_.emplace(record_.started_ns, budget);
   history_.emplace(record_.started_ns, kFirstStretchNs, kHistoryPoints);
   next_history_ns_ = record_.started_ns;
   next_poll_ns_ = record_.started_ns;
@@ -166,20 +169,29 @@ void RunWatch::take_events() {
       });
   const uint64_t now = base::monotonic_ns();
   // A process that was stopped for a picture gets it, whatever the budget.
-  const bool is_due =
-      crossed_bytes > 0 && schedule_->crossed(now, crossed_bytes);
-  if (is_due || !stopped_.empty()) capture(now);
+  schedule_->set_has_quick(camera_.can_be_quick());
+  Picture due = crossed_bytes > 0 ? schedule_->crossed(now, crossed_bytes)
+                                  : Picture::None;
+  if (due == Picture::None && !stopped_.empty()) {
+    due = camera_.can_be_quick() ? Picture::Quick : Picture::Full;
+  }
+  if (due != Picture::None) capture(due, now);
 }
 
 void RunWatch::look(uint64_t now) {
   const uint64_t height = gauge_.height_bytes();
   history_->add(now, height);
-  if (schedule_->looked(now, height)) capture(now);
+  schedule_->set_has_quick(camera_.can_be_quick());
+  const Picture due = schedule_->looked(now, height);
+  if (due != Picture::None) capture(due, now);
 }
 
-void RunWatch::capture(uint64_t now) {
+void RunWatch::capture(Picture picture, uint64_t now) {
   const bool is_frozen = options_.gauge.freezes && gauge_.freeze();
-  model::Capture capture = camera_.take(gauge_.members(), gauge_.group());
+  model::Capture capture =
+      camera_.take(gauge_.members(), gauge_.group(),
+                   picture == Picture::Quick ? source::Exposure::Quick
+                                             : source::Exposure::Full);
   capture.was_frozen = is_frozen;
   capture.was_stopped = !stopped_.empty();
   if (options_.gauge.freezes) {
@@ -188,8 +200,9 @@ void RunWatch::capture(uint64_t now) {
     ++record_.cost.stop_count;
   }
   let_go();
-  keep(std::move(capture));
   const uint64_t ended = base::monotonic_ns();
+  const uint64_t height = keep(std::move(capture));
+  schedule_->captured(picture, ended - now, ended, height);
   ++record_.cost.capture_count;
   record_.cost.capture_ns += ended - now;
   record_.cost.longest_capture_ns =
@@ -203,16 +216,20 @@ void RunWatch::let_go() {
   if (stopped_.empty()) return;
   for (int32_t pid : std::exchange(stopped_, {})) {
     const base::Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-    const std::vector<int32_t> members = gauge_.members();
-    if (!pidfd || std::ranges::find(members, pid) == members.end()) continue;
+    const std::vector<source::TreeMember> members = gauge_.members();
+    if (!pidfd || std::ranges::find(members, pid, &source::TreeMember::pid) ==
+                      members.end()) {
+      continue;
+    }
     ::syscall(SYS_pidfd_send_signal, pidfd.get(), SIGCONT, nullptr, 0);
     ++record_.cost.stop_count;
   }
   record_.cost.stopped_ns += base::monotonic_ns() - stopped_since_ns_;
 }
 
-// The picture counts for what was surely there all the time it was taken.
-void RunWatch::keep(model::Capture capture) {
+// The picture counts for what was surely there all the time it was taken: that
+// height is returned.
+uint64_t RunWatch::keep(model::Capture capture) {
   const CapturedSums sums = sums_of(capture.sample);
   const uint64_t at = capture.sample.started_monotonic_ns;
   uint64_t height = sums.rss_bytes;
@@ -226,10 +243,10 @@ void RunWatch::keep(model::Capture capture) {
   raise(record_.swap,
         std::max(sums.swap_bytes, capture.stat.swap_bytes.value_or(0)), at,
         "highest of the captures");
-  schedule_->captured(at, capture.sample.ended_monotonic_ns, height);
-  if (record_.capture && height <= captured_bytes_) return;
+  if (record_.capture && height <= captured_bytes_) return height;
   captured_bytes_ = height;
   record_.capture = std::move(capture);
+  return height;
 }
 
 // Where we asked to be the reaper of orphans.
@@ -264,7 +281,11 @@ bool RunWatch::turn(source::Command& command) {
     next_history_ns_ = now + std::max(history_->stretch_ns(), spent * kRest);
   }
   if (now >= next_tick_ns_) {
-    options_.tick(gauge_.members());
+    std::vector<int32_t> pids;
+    for (const source::TreeMember& member : gauge_.members()) {
+      pids.push_back(member.pid);
+    }
+    options_.tick(command.pid(), pids);
     while (next_tick_ns_ <= now)
       next_tick_ns_ += options_.tick_period_ns;
   }
@@ -282,6 +303,7 @@ void RunWatch::watch(source::Command& command) {
   const uint64_t cpu_before = base::own_cpu_ns();
   while (turn(command)) {
   }
+  record_.root_pid = command.pid();
   take_events();
   let_go();
   record_.cost.cpu_ns = base::own_cpu_ns() - cpu_before;

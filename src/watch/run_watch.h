@@ -18,9 +18,10 @@ struct RunOptions {
   source::CommandSpec command;  // its signal mask is filled in here
   GaugeOptions gauge;
   bool waits_for_all = false;  // also for what the command leaves running
-  // Called at every period while the command runs, with the members then.
+  // Called at every period while the command runs, with its pid and all members
+  // of the tree then.
   uint64_t tick_period_ns = 0;  // 0: never
-  std::function<void(const std::vector<int32_t>&)> tick;
+  std::function<void(int32_t, const std::vector<int32_t>&)> tick;
 };
 
 // NotFound and Denied are the command's: there is no such program, it may not

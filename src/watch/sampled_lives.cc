@@ -75,17 +75,15 @@ uint64_t SampledLives::look(uint64_t now_ns,
   return sum;
 }
 
-std::vector<int32_t> SampledLives::members() const {
-  std::vector<const Seen*> present;
+std::vector<source::TreeMember> SampledLives::members() const {
+  std::vector<source::TreeMember> present;
   for (const auto& [pid, seen] : seen_) {
-    if (seen.last_seen_ns == last_look_ns_) present.push_back(&seen);
+    if (seen.last_seen_ns != last_look_ns_) continue;
+    // Whether it has forked is not known here, so it is read in full.
+    present.push_back({pid, seen.rss_bytes, true});
   }
-  std::ranges::sort(present, std::greater<>(),
-                    [](const Seen* seen) { return seen->rss_bytes; });
-  std::vector<int32_t> pids;
-  for (const Seen* seen : present)
-    pids.push_back(seen->life.pid);
-  return pids;
+  std::ranges::sort(present, std::greater<>(), &source::TreeMember::rss_bytes);
+  return present;
 }
 
 std::vector<model::ProcessLife> SampledLives::lives() const {

@@ -12,6 +12,7 @@
 #include "source/cgroups.h"
 #include "source/process_reader.h"
 #include "source/roots.h"
+#include "source/tree_camera.h"
 
 namespace tidemark::watch {
 
@@ -26,7 +27,7 @@ class SampledLives {
   uint64_t look(uint64_t now_ns, const std::vector<int32_t>& members);
 
   // Those seen last, largest first.
-  std::vector<int32_t> members() const;
+  std::vector<source::TreeMember> members() const;
   // All that were ever seen; who was not there any more has ended.
   std::vector<model::ProcessLife> lives() const;
 

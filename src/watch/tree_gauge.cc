@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <set>
 #include <utility>
 
 #include "base/clock.h"
@@ -25,6 +26,26 @@ void pause_ns(long nanoseconds) {
 
 std::string with_hint(const base::Error& error) {
   return error.hint.empty() ? error.what : error.what + "; " + error.hint;
+}
+
+// Who lives in its parent's space is left out: the picture of the parent shows
+// it already.
+std::vector<source::TreeMember> members_of(
+    const std::vector<source::LivingProcess>& living) {
+  std::set<int32_t> sharers;
+  for (const source::LivingProcess& process : living) {
+    if (process.life.has_execed) continue;
+    sharers.insert(process.life.pid);
+    sharers.insert(process.life.parent_pid);
+  }
+  std::vector<source::TreeMember> members;
+  for (const source::LivingProcess& process : living) {
+    if (process.life.shares_space) continue;
+    members.push_back({process.life.pid, process.rss_bytes,
+                       sharers.contains(process.life.pid)});
+  }
+  std::ranges::sort(members, std::greater<>(), &source::TreeMember::rss_bytes);
+  return members;
 }
 
 }  // namespace
@@ -202,18 +223,8 @@ void TreeGauge::drain(
   if (follower_) follower_->drain(new_high, ended);
 }
 
-std::vector<int32_t> TreeGauge::members() {
-  if (follower_) {
-    std::vector<source::LivingProcess> living = follower_->living();
-    std::ranges::sort(living, std::greater<>(),
-                      &source::LivingProcess::rss_bytes);
-    std::vector<int32_t> pids;
-    for (const source::LivingProcess& process : living) {
-      // The picture of its parent shows its memory already.
-      if (!process.life.shares_space) pids.push_back(process.life.pid);
-    }
-    return pids;
-  }
+std::vector<source::TreeMember> TreeGauge::members() {
+  if (follower_) return members_of(follower_->living());
   if (group_) {
     sampled_->look(base::monotonic_ns(),
                    source::group_members(group_->place()));

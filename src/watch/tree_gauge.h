@@ -17,6 +17,7 @@
 #include "source/target/group_place.h"
 #include "source/target/guardian.h"
 #include "source/target/memory_group.h"
+#include "source/tree_camera.h"
 #include "watch/sampled_lives.h"
 
 namespace tidemark::watch {
@@ -63,7 +64,7 @@ class TreeGauge {
              const std::function<void(model::ProcessLife)>& ended);
 
   // Largest first where sizes are known.
-  std::vector<int32_t> members();
+  std::vector<source::TreeMember> members();
   const source::MemoryGroup* group() const;
 
   // The whole tree stands still until thaw(); false when it did not in time.

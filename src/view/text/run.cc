@@ -60,6 +60,7 @@ std::string percent_text(double share) {
 }
 
 std::string seen_note(const RunReport& report) {
+  if (report.coverage >= 1.0) return "composition caught at its full height";
   std::string when = "composition caught";
   if (report.capture_after_ns) {
     const int64_t after = *report.capture_after_ns;
