@@ -10,7 +10,6 @@
 #include "source/roots.h"
 #include "view/json/run.h"
 #include "view/text/run.h"
-#include "watch/run_watch.h"
 
 namespace tidemark::cli {
 namespace {
@@ -60,14 +59,6 @@ ExitCode status_of(const analysis::RunReport& report,
                                  : static_cast<ExitCode>(report.exit_status);
 }
 
-ExitCode report_failure(const watch::RunFailure& failure) {
-  print_error(failure.error);
-  if (!failure.is_command) return ExitCode::WrapperFailed;
-  return failure.error.kind == base::ErrorKind::NotFound
-             ? ExitCode::NotFound
-             : ExitCode::NotExecutable;
-}
-
 void add_method_options(OptionTable& table, RunCommandOptions& o) {
   table.choice("--via", {"auto", "cgroup+bpf", "cgroup", "bpf", "sampling"},
                "how to measure; auto takes the first of these that works",
@@ -95,6 +86,18 @@ void add_method_options(OptionTable& table, RunCommandOptions& o) {
 
 }  // namespace
 
+ExitCode run_failure(const watch::RunFailure& failure) {
+  print_error(failure.error);
+  if (!failure.is_command) return ExitCode::WrapperFailed;
+  return failure.error.kind == base::ErrorKind::NotFound
+             ? ExitCode::NotFound
+             : ExitCode::NotExecutable;
+}
+
+ExitCode run_status(const model::RunRecord& record) {
+  return static_cast<ExitCode>(analysis::exit_status_of(record.wait_status));
+}
+
 base::Result<ExitCode> run_run(const RunCommandOptions& options) {
   if (options.command.empty()) {
     return base::fail(base::ErrorKind::Misused, "no command to run",
@@ -107,7 +110,7 @@ base::Result<ExitCode> run_run(const RunCommandOptions& options) {
   if (!roots) return roots.error();
   watch::RunOutcome outcome =
       watch::watch_command(*roots, watch_options(options));
-  if (outcome.failure) return report_failure(*outcome.failure);
+  if (outcome.failure) return run_failure(*outcome.failure);
   const analysis::RunReport report = analysis::make_run_report(outcome.record);
   base::Status status = output->write(render(report, options, *output));
   // A report nobody reads does not change what the command did.

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "model/run.h"
+#include "watch/run_watch.h"
 
 namespace tidemark::cli {
 
@@ -25,6 +27,11 @@ struct RunCommandOptions {
 };
 
 Command run_command();
+
+// Says why there was nothing to report, and the status that goes with it.
+ExitCode run_failure(const watch::RunFailure& failure);
+// The command's own status, 128+N when signal N ended it.
+ExitCode run_status(const model::RunRecord& record);
 
 base::Result<ExitCode> run_run(const RunCommandOptions& options);
 
