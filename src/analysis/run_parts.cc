@@ -237,7 +237,7 @@ void add_unmapped(const model::GroupStat& stat, const Sums& sums,
   const int64_t elsewhere =
       std::min<int64_t>(file, 0) + std::min<int64_t>(shm, 0);
   add_part(made, Category::Unnamed, "charged elsewhere", elsewhere,
-           "mapped here, first read by others");
+           "mapped here, read by others");
 }
 
 void add_kernel(const model::GroupStat& stat, const Sums& sums,
@@ -263,8 +263,8 @@ void add_kernel(const model::GroupStat& stat, const Sums& sums,
            count_text(sums.readable_count, "process", "processes"));
   add_part(made, Category::Kern, std::string(category_name(Category::Kern)),
            signed_of(kernel - slab - tables),
-           stat.slab_bytes ? "stacks, per-CPU, sockets, pipes"
-                           : "slab, stacks, per-CPU, sockets, pipes");
+           stat.slab_bytes ? "stacks, sockets, pipes"
+                           : "slab, stacks, sockets, pipes");
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ void set_capture(const RunRecord& record, RunReport& report) {
   report.has_capture = true;
   report.was_frozen = capture.was_frozen;
   report.was_stopped = capture.was_stopped;
+  report.rescanned_count = capture.rescanned_count;
   const uint64_t taken = capture.sample.started_monotonic_ns;
   report.captured_at_ns = since(record.started_ns, taken);
   if (report.peak.time_ns) {

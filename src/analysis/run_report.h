@@ -93,6 +93,7 @@ struct RunReport {
   std::vector<RunMapping> mappings;
   std::vector<RunTreeRow> tree;
   uint64_t unreadable_count = 0;  // members the picture could not read
+  uint64_t rescanned_count = 0;   // shown by a page scan
 
   std::vector<RunProcess> processes;  // by start
   std::vector<RunName> names;         // by what they held, then by peak

@@ -8,6 +8,8 @@
 #include <limits>
 #include <optional>
 
+#include "parse/bytes.h"
+
 namespace tidemark::parse {
 namespace {
 
@@ -15,16 +17,6 @@ using base::ErrorKind;
 using base::fail;
 
 constexpr uint64_t kPageBytes = 4096;
-
-template <typename T>
-std::optional<T> read_at(std::string_view bytes, uint64_t offset) {
-  if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) {
-    return std::nullopt;
-  }
-  T value{};
-  std::memcpy(&value, bytes.data() + offset, sizeof value);
-  return value;
-}
 
 base::Error not_elf(const char* why) {
   return fail(ErrorKind::Malformed, std::string("elf: ") + why);

@@ -306,6 +306,7 @@ void RunWatch::watch(source::Command& command) {
   record_.root_pid = command.pid();
   take_events();
   let_go();
+  reap_orphans(command.pid());
   record_.cost.cpu_ns = base::own_cpu_ns() - cpu_before;
 }
 

@@ -138,12 +138,20 @@ base::Result<TreeGauge> TreeGauge::arrange(const source::Roots& roots,
                                                 : gauge.notes_.front()),
                       "leave out --exact-peak");
   }
-  if (!gauge.follower_) {
-    gauge.sampled_.emplace(roots);
-    // Orphans of the tree come to us and stay in sight.
-    if (!gauge.group_) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  }
+  if (!gauge.follower_) gauge.arrange_without_bpf(roots);
   return gauge;
+}
+
+void TreeGauge::arrange_without_bpf(const source::Roots& roots) {
+  sampled_.emplace(roots);
+  base::Result<source::ProcessEvents> events = source::ProcessEvents::listen();
+  if (events) {
+    events_.emplace(std::move(*events));
+    return;
+  }
+  notes_.push_back("not every process is seen: " + with_hint(events.error()));
+  // Orphans of the tree come to us and stay in sight.
+  if (!group_) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
 TreeGauge::~TreeGauge() {
@@ -173,6 +181,7 @@ void TreeGauge::expect_child() {
 base::Status TreeGauge::take_in(int32_t pid) {
   root_pid_ = pid;
   if (sampled_) sampled_->set_root(pid);
+  if (events_) events_->follow(pid);
   for (const source::GroupPlace& place : places_) {
     base::Status status = source::add_to_group(place, pid);
     if (!status) return status;
@@ -203,7 +212,8 @@ uint64_t TreeGauge::height_bytes() {
   } else if (follower_) {
     bytes = follower_->heights().rss_bytes;
   } else {
-    bytes = sampled_->look(now, {});
+    bytes = sampled_->look(
+        now, events_ ? events_->living() : std::vector<int32_t>());
   }
   if (bytes > highest_seen_.bytes) highest_seen_ = {bytes, now, {}};
   return bytes;
@@ -221,6 +231,8 @@ void TreeGauge::drain(
     const std::function<void(const source::NewHigh&)>& new_high,
     const std::function<void(model::ProcessLife)>& ended) {
   if (follower_) follower_->drain(new_high, ended);
+  // A failure shows in the count of what was lost.
+  if (events_) static_cast<void>(events_->drain(ended));
 }
 
 std::vector<source::TreeMember> TreeGauge::members() {
@@ -256,51 +268,71 @@ void TreeGauge::thaw() {
   guardian_->has_thawed();
 }
 
-void TreeGauge::fill(model::RunRecord& record) {
-  record.method = method();
-  record.method_notes = notes_;
-  if (group_) {
-    const std::optional<uint64_t> peak = group_->peak_bytes();
-    model::Maximum charge = highest_seen_;
-    charge.source = "highest charge seen of its own cgroup";
-    if (follower_) {
-      const source::Heights heights = follower_->heights();
-      if (heights.highest_bytes > charge.bytes) {
-        charge.bytes = heights.highest_bytes;
-        charge.time_ns = heights.highest_ns;
-      }
-    }
-    if (peak) {
-      charge.bytes = *peak;
-      charge.source =
-          "high-water mark of its own cgroup (" + group_->peak_name() + ")";
-    }
-    record.charge = std::move(charge);
-    if (std::optional<uint64_t> swap = group_->swap_peak_bytes()) {
-      record.swap = {*swap, std::nullopt, "memory.swap.peak"};
-    }
-  }
+void TreeGauge::fill_charge(model::RunRecord& record) {
+  model::Maximum charge = highest_seen_;
+  charge.source = "highest charge seen of its own cgroup";
   if (follower_) {
     const source::Heights heights = follower_->heights();
-    record.rss = {heights.highest_rss_bytes, heights.highest_rss_ns,
-                  "counted at every change"};
-    record.lost_count = heights.lost_count;
-    record.lists_every_process = true;
-    record.peak_error_bytes = follower_->peak_error_bytes();
-    record.cost.bpf_ns = follower_->program_ns();
-    for (source::LivingProcess& process : follower_->living()) {
-      record.lives.push_back(std::move(process.life));
-      ++record.left_running_count;
+    if (heights.highest_bytes > charge.bytes) {
+      charge.bytes = heights.highest_bytes;
+      charge.time_ns = heights.highest_ns;
     }
-    return;
   }
+  if (std::optional<uint64_t> peak = group_->peak_bytes()) {
+    charge.bytes = *peak;
+    charge.source = group_->peak_name() + " of its own cgroup";
+  }
+  record.charge = std::move(charge);
+  if (std::optional<uint64_t> swap = group_->swap_peak_bytes()) {
+    if (*swap > 0) record.swap = {*swap, std::nullopt, "memory.swap.peak"};
+  }
+}
+
+void TreeGauge::fill_from_follower(model::RunRecord& record) {
+  const source::Heights heights = follower_->heights();
+  record.rss = {heights.highest_rss_bytes, heights.highest_rss_ns,
+                "RSS of all processes, added up at every change"};
+  record.lost_count = heights.lost_count;
+  record.lists_every_process = heights.lost_count == 0;
+  record.peak_error_bytes = follower_->peak_error_bytes();
+  record.cost.bpf_ns = follower_->program_ns();
+  for (source::LivingProcess& process : follower_->living()) {
+    record.lives.push_back(std::move(process.life));
+    ++record.left_running_count;
+  }
+}
+
+void TreeGauge::fill_without_follower(model::RunRecord& record) {
   if (!group_) {
     record.rss = highest_seen_;
-    record.rss->source = "highest of many looks";
+    record.rss->source = "RSS of all processes, the highest of many looks";
+  }
+  if (events_) {
+    events_->finish([&](model::ProcessLife life) {
+      record.lives.push_back(std::move(life));
+    });
+    for (model::ProcessLife& life : events_->living_lives()) {
+      record.lives.push_back(std::move(life));
+      ++record.left_running_count;
+    }
+    record.lost_count = events_->lost_count();
+    record.lists_every_process = record.lost_count == 0;
+    return;
   }
   for (model::ProcessLife& life : sampled_->lives()) {
     if (!life.ended_ns) ++record.left_running_count;
     record.lives.push_back(std::move(life));
+  }
+}
+
+void TreeGauge::fill(model::RunRecord& record) {
+  record.method = method();
+  record.method_notes = notes_;
+  if (group_) fill_charge(record);
+  if (follower_) {
+    fill_from_follower(record);
+  } else {
+    fill_without_follower(record);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "model/run.h"
 #include "source/bpf/tree_follower.h"
+#include "source/netlink/process_events.h"
 #include "source/roots.h"
 #include "source/target/group_place.h"
 #include "source/target/guardian.h"
@@ -82,6 +83,10 @@ class TreeGauge {
   base::Status arrange_freezer(const source::Roots& roots);
   base::Status make_groups();
   void arrange_bpf(const GaugeOptions& options);
+  void arrange_without_bpf(const source::Roots& roots);
+  void fill_charge(model::RunRecord& record);
+  void fill_from_follower(model::RunRecord& record);
+  void fill_without_follower(model::RunRecord& record);
 
   const source::Roots& roots_;
   std::vector<std::string> notes_;
@@ -90,7 +95,8 @@ class TreeGauge {
   std::optional<source::MemoryGroup> group_;
   std::optional<source::GroupPlace> freezer_;
   std::optional<source::TreeFollower> follower_;
-  std::optional<SampledLives> sampled_;
+  std::optional<source::ProcessEvents> events_;  // in place of the follower
+  std::optional<SampledLives> sampled_;          // the same
   bool wants_group_ = false;
   int32_t root_pid_ = 0;
   model::Maximum highest_seen_;

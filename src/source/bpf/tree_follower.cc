@@ -53,7 +53,7 @@ base::Error bpf_error(const std::string& doing, int err) {
   const bool is_denied = error.kind == base::ErrorKind::Denied;
   return base::fail(
       is_denied ? base::ErrorKind::Denied : base::ErrorKind::Unsupported,
-      error.what + (why.empty() ? "" : " (" + why + ")"),
+      error.what + (why.empty() || is_denied ? "" : " (" + why + ")"),
       is_denied ? "run as root, or grant CAP_BPF and CAP_PERFMON; see "
                   "`tidemark doctor`"
                 : "");

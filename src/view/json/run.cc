@@ -84,6 +84,7 @@ void write_composition(base::JsonWriter& json, const RunReport& report) {
     json.member("was_frozen", report.was_frozen);
     json.member("was_stopped", report.was_stopped);
     json.member("unreadable_count", report.unreadable_count);
+    json.member("rescanned_count", report.rescanned_count);
   }
   write_parts(json, report);
   write_mappings(json, report);
@@ -145,6 +146,8 @@ void write_process(base::JsonWriter& json, const analysis::RunProcess& process,
 void write_processes(base::JsonWriter& json, const RunReport& report) {
   json.member("process_count", report.process_count);
   json.member("lists_every_process", report.lists_every_process);
+  // Of one process, and includes what it was before exec.
+  json.member("wait4_max_rss_bytes", report.command_max_rss_bytes);
   json.member("unlisted_count", report.unlisted_count);
   json.member("lost_count", report.lost_count);
   json.member("left_running_count", report.left_running_count);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/escape.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "view/text/spark.h"
 #include "view/text/table.h"
@@ -17,7 +18,7 @@ namespace {
 using analysis::RunReport;
 
 constexpr size_t kIndent = 2;
-constexpr size_t kLabelWidth = 25;
+constexpr size_t kLabelWidth = 24;
 
 std::string times(const TextStyle& style, uint64_t count) {
   return (style.utf8 ? " ×" : " x") + base::grouped(count);
@@ -92,14 +93,14 @@ const analysis::RunProcess* largest_of(const RunReport& report) {
 
 void add_rss(Table& table, const RunReport& report, const TextStyle& style) {
   if (!report.rss || !report.peak_is_charge) return;
-  std::string note = "highest sum over the processes";
+  std::string note = "highest sum of all";
   if (report.rss->time_ns && *report.rss->time_ns >= report.start_ns) {
     note +=
         ", at " + base::long_duration(*report.rss->time_ns - report.start_ns);
   }
   table.add_row({{"RSS"},
                  {spelled(style, report.rss->bytes)},
-                 dim(note + "; shared pages repeat")});
+                 dim(note + "; counts shared pages repeatedly")});
 }
 
 void add_largest(Table& table, const RunReport& report,
@@ -157,6 +158,11 @@ std::string headline(const RunReport& report, const TextStyle& style) {
                          report.cost.capture_count == 1 ? "" : "s"))});
   }
   add_largest(table, report, style);
+  if (!report.lists_every_process && report.command_max_rss_bytes > 0) {
+    table.add_row({{"wait4"},
+                   {spelled(style, report.command_max_rss_bytes)},
+                   dim("largest process it waited for, before exec included")});
+  }
   if (report.swap) {
     table.add_row(
         {{"swap"},
@@ -257,10 +263,7 @@ std::string mapping_table(const RunReport& report,
   for (size_t i = 0; i < shown; ++i) {
     const analysis::RunMapping& row = report.mappings[i];
     std::string kind(model::category_name(row.category));
-    if (row.process_count > 1) {
-      kind +=
-          fmt::format(", in {} processes", base::grouped(row.process_count));
-    }
+    if (row.process_count > 1) kind += times(style, row.process_count);
     table.add_row({{base::fit_width(base::visible(row.name), kLabelWidth,
                                     ellipsis(style))},
                    {spelled(style, row.bytes)},
@@ -323,9 +326,9 @@ std::string tree_drawing(const RunReport& report, const RunTextOptions& options,
 std::string lived_text(const analysis::RunName& row) {
   if (row.count == 1) return base::long_duration(row.longest_ns);
   std::string text = base::long_duration(row.shortest_ns) + " - " +
-                     base::long_duration(row.longest_ns) + " each";
+                     base::long_duration(row.longest_ns);
   if (row.at_peak_count > 0) {
-    text += fmt::format(", {} at the peak", base::grouped(row.at_peak_count));
+    text += fmt::format(", {} at peak", base::grouped(row.at_peak_count));
   }
   return text;
 }
@@ -388,11 +391,39 @@ std::string completeness(const RunReport& report) {
                         base::grouped(report.left_running_count),
                         report.left_running_count == 1 ? "runs" : "run");
   }
+  if (report.rescanned_count > 0) {
+    text += fmt::format(
+        "  {} large process{} shown by a page scan: PSS as a share of RSS is "
+        "that of\n  the last full look\n",
+        base::grouped(report.rescanned_count),
+        report.rescanned_count == 1 ? " is" : "es are");
+  }
   if (report.unreadable_count > 0) {
     text += fmt::format("  {} processes at the peak could not be read\n",
                         base::grouped(report.unreadable_count));
   }
   return text;
+}
+
+// Breaks at blanks; lines after the first stand a little deeper.
+std::string wrapped(std::string_view text, const TextStyle& style) {
+  std::string out;
+  std::string line(kIndent, ' ');
+  bool is_fresh = true;
+  while (!text.empty()) {
+    const std::string_view word = base::take_word(text);
+    if (word.empty()) break;
+    if (!is_fresh && base::display_width(line) + 1 + base::display_width(word) >
+                         style.width) {
+      out += line + "\n";
+      line.assign(2 * kIndent, ' ');
+      is_fresh = true;
+    }
+    if (!is_fresh) line += ' ';
+    line += word;
+    is_fresh = false;
+  }
+  return out + line + "\n";
 }
 
 std::string cost_text(const RunReport& report) {
@@ -441,7 +472,7 @@ std::string run_text(const RunReport& report, const RunTextOptions& options,
   out += paint(style, Ink::Warn, completeness(report));
   out += "\n" + paint(style, Ink::Dim, cost_text(report));
   for (const std::string& note : report.notes) {
-    out += paint(style, Ink::Warn, "  " + base::visible(note) + "\n");
+    out += paint(style, Ink::Warn, wrapped(base::visible(note), style));
   }
   return out;
 }
