@@ -74,6 +74,7 @@ GetReport make_get_report(
     const model::Sample& sample,
     const std::vector<model::DeviceNumber>& memory_devices) {
   GetReport report;
+  report.is_new_high = sample.is_new_high;
   report.realtime_ns = sample.started_realtime_ns;
   report.read_ns = sample.ended_monotonic_ns - sample.started_monotonic_ns;
   KernelCosts costs;

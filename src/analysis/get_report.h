@@ -27,7 +27,16 @@ struct GetProcess {
   std::vector<CategoryUse> categories;  // only when mappings were read
 };
 
+// What a watch has seen when it ends.
+struct PeakReadings {
+  uint64_t count = 0;
+  uint64_t new_high_count = 0;  // of them taken because memory rose
+  // The highest sum of RSS, counted at every change, where that was possible.
+  std::optional<uint64_t> rss_bytes;
+};
+
 struct GetReport {
+  bool is_new_high = false;  // read because memory rose, not by the clock
   uint64_t realtime_ns = 0;
   uint64_t read_ns = 0;  // how long reading took
   Use total;

@@ -1,5 +1,6 @@
 #include "cli/get.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "view/csv/reports.h"
 #include "view/json/get.h"
 #include "view/text/get.h"
+#include "watch/high_watch.h"
 #include "watch/loop.h"
 #include "watch/stop_signals.h"
 
@@ -32,22 +34,34 @@ class GetPrinter : public model::Sink {
         devices_(std::move(memory_devices)),
         style_(text_style(options.common, output.fd())) {}
 
+  // Lives as long as the watch; may be null.
+  void set_highs(watch::HighWatch* highs) { highs_ = highs; }
+
   base::Status accept(const model::Sample& sample) override {
+    if (highs_ != nullptr) {
+      highs_->sampled(sample.ended_monotonic_ns - sample.started_monotonic_ns);
+    }
     GetReport report = analysis::make_get_report(sample, devices_);
     ++sample_count_;
+    if (sample.is_new_high) ++new_high_count_;
     note_unknown(report);
-    base::Status status = base::Ok{};
-    if (options_.peak != PeakMode::Only || !options_.watch) {
-      status = output_.write(render(report));
-    }
     const uint64_t height = report.total.in_ram().bytes;
-    if (!peak_ || height > peak_->total.in_ram().bytes) {
-      peak_ = std::move(report);
+    if (!peak_ || height > peak_->total.in_ram().bytes) peak_ = report;
+    if (sample.is_new_high) {
+      // A steep rise gives dozens; the highest until the next tick is enough.
+      if (!pending_ || height > pending_->total.in_ram().bytes) {
+        pending_ = std::move(report);
+      }
+      return base::Ok{};
     }
+    base::Status status = print_pending(height);
+    if (status) status = print(report);
     return status;
   }
 
   base::Status finish() override {
+    base::Status status = print_pending(0);
+    if (!status) return status;
     if (!options_.watch || options_.peak == PeakMode::None || !peak_) {
       return base::Ok{};
     }
@@ -58,6 +72,20 @@ class GetPrinter : public model::Sink {
   bool is_unknown() const { return is_unknown_; }
 
  private:
+  base::Status print(const GetReport& report) {
+    if (options_.peak == PeakMode::Only && options_.watch) return base::Ok{};
+    return output_.write(render(report));
+  }
+
+  // A new high that the tick after it shows as well is not printed twice.
+  base::Status print_pending(uint64_t tick_bytes) {
+    const std::optional<GetReport> pending = std::exchange(pending_, {});
+    if (!pending || pending->total.in_ram().bytes <= tick_bytes) {
+      return base::Ok{};
+    }
+    return print(*pending);
+  }
+
   // The full report and JSON carry the reason; a bare number cannot.
   void note_unknown(const GetReport& report) {
     const bool is_bare =
@@ -78,7 +106,7 @@ class GetPrinter : public model::Sink {
   }
 
   std::string render(const GetReport& report) {
-    const bool is_first = sample_count_ == 1;
+    const bool is_first = !std::exchange(has_printed_, true);
     switch (options_.common.format) {
       case Format::Json:
       case Format::JsonLines:
@@ -113,8 +141,14 @@ class GetPrinter : public model::Sink {
       return view::get_csv_head() +
              view::get_csv_rows(*peak_, options_.verbose);
     }
+    analysis::PeakReadings readings{sample_count_, new_high_count_, {}};
+    if (highs_ != nullptr) {
+      // Its sums lag behind smaps by a batch.
+      readings.rss_bytes =
+          std::max(highs_->highest_rss_bytes(), peak_->total.rss.bytes);
+    }
     if (options_.common.format != Format::Text) {
-      return view::get_peak_json(*peak_, sample_count_);
+      return view::get_peak_json(*peak_, readings);
     }
     if (options_.as_memstat) {
       const std::string head = options_.peak == PeakMode::Only ? "" : "Peak:\n";
@@ -122,7 +156,7 @@ class GetPrinter : public model::Sink {
                                            options_.in_bytes);
     }
     if (options_.in_bytes) return view::get_bytes_line(*peak_, false);
-    return view::get_peak_text(*peak_, sample_count_, text_options(), style_);
+    return view::get_peak_text(*peak_, readings, text_options(), style_);
   }
 
   const GetOptions& options_;
@@ -130,7 +164,11 @@ class GetPrinter : public model::Sink {
   std::vector<model::DeviceNumber> devices_;
   view::TextStyle style_;
   std::optional<GetReport> peak_;
+  std::optional<GetReport> pending_;  // the highest since the last tick
+  watch::HighWatch* highs_ = nullptr;
   uint64_t sample_count_ = 0;
+  uint64_t new_high_count_ = 0;
+  bool has_printed_ = false;
   bool has_noted_ = false;
   bool is_unknown_ = false;
 };
@@ -150,7 +188,24 @@ source::CollectOptions collect_options(const GetOptions& options,
   return collect;
 }
 
+// Only a watch of this machine's own processes can be woken. Without the right
+// to it the ticks alone must do, and the last line says what that means.
+std::optional<watch::HighWatch> watch_highs(const GetOptions& options,
+                                            const source::Roots& roots,
+                                            source::ProcessSource& source) {
+  const bool is_wanted = options.watch && !options.as_memstat &&
+                         !options.in_bytes && roots.is_live;
+  if (!is_wanted) return std::nullopt;
+  base::Result<std::vector<int32_t>> pids = source.choose_pids();
+  if (!pids) return std::nullopt;
+  base::Result<watch::HighWatch> highs =
+      watch::HighWatch::start(*pids, options.with_descendants);
+  if (!highs) return std::nullopt;
+  return std::move(*highs);
+}
+
 base::Result<ExitCode> watch_targets(const GetOptions& options,
+                                     const source::Roots& roots,
                                      source::ProcessSource& source,
                                      GetPrinter& printer) {
   base::Result<watch::StopSignals> signals = watch::StopSignals::block();
@@ -160,9 +215,17 @@ base::Result<ExitCode> watch_targets(const GetOptions& options,
   loop.count = options.count;
   loop.duration_ns = options.duration_ns;
   if (!options.watch) loop.count = 1;
+  std::optional<watch::HighWatch> highs = watch_highs(options, roots, source);
+  if (highs) printer.set_highs(&*highs);
   const watch::LoopClock clock = {
-      base::monotonic_ns,
-      [&](uint64_t until) { return signals->wait_until(until).has_value(); }};
+      base::monotonic_ns, [&](uint64_t until) {
+        const int wake_fd = highs ? highs->fd() : -1;
+        watch::WaitEnd end = signals->wait_until(until, wake_fd);
+        while (end == watch::WaitEnd::Wake && !highs->is_due()) {
+          end = signals->wait_until(until, wake_fd);
+        }
+        return end;
+      }};
   base::Result<watch::LoopResult> result =
       watch::run_loop(source, printer, loop, clock);
   if (!result) return result.error();
@@ -259,7 +322,7 @@ base::Result<ExitCode> run_get(const GetOptions& options) {
                                collect_options(options, std::move(*targets)));
   GetPrinter printer(options, *output,
                      source::read_memory_devices(*roots, first));
-  return watch_targets(options, source, printer);
+  return watch_targets(options, *roots, source, printer);
 }
 
 Command get_command() {

@@ -16,6 +16,7 @@ struct Sample {
   uint64_t started_realtime_ns = 0;
   uint64_t started_monotonic_ns = 0;
   uint64_t ended_monotonic_ns = 0;
+  bool is_new_high = false;     // taken because memory rose, not by the clock
   bool reader_is_root = false;  // a denied read then is not for want of it
   std::optional<Machine> machine;
   std::vector<Process> processes;  // in order of discovery; parents may follow

@@ -36,10 +36,12 @@ class ProcessSource : public model::Source {
   // followed. Gone once none of the chosen targets is left.
   base::Status collect(model::Sample& sample) override;
 
+  // Who would be read now, descendants included where asked for.
+  base::Result<std::vector<int32_t>> choose_pids();
+
   ProcessReader& reader() { return reader_; }
 
  private:
-  base::Result<std::vector<int32_t>> choose_pids();
   bool is_expected(const model::Process& process) const;
   base::Status collect_processes(model::Sample& sample);
   void collect_cgroups(model::Sample& sample) const;

@@ -5,35 +5,65 @@
 namespace tidemark::watch {
 namespace {
 
-base::Result<LoopResult> run_ticks(model::Source& source, model::Sink& sink,
-                                   const LoopOptions& options,
-                                   const LoopClock& clock) {
-  const uint64_t start = clock.now_ns();
-  Ticker ticker(start, options.period_ns);
-  LoopResult result;
-  model::Sample sample;
-  while (!options.count || result.tick_count < *options.count) {
-    const Ticker::Tick tick = ticker.next(clock.now_ns());
-    if (options.duration_ns && tick.due_ns - start >= *options.duration_ns) {
-      break;
+class Ticks {
+ public:
+  Ticks(model::Source& source, model::Sink& sink, const LoopClock& clock)
+      : source_(source), sink_(sink), clock_(clock) {}
+
+  base::Result<LoopResult> run(const LoopOptions& options) {
+    const uint64_t start = clock_.now_ns();
+    Ticker ticker(start, options.period_ns);
+    while (!options.count || result_.tick_count < *options.count) {
+      const Ticker::Tick tick = ticker.next(clock_.now_ns());
+      if (options.duration_ns && tick.due_ns - start >= *options.duration_ns) {
+        break;
+      }
+      result_.missed_count += tick.missed_count;
+      base::Result<bool> goes_on = take_tick(tick.due_ns);
+      if (!goes_on) return goes_on.error();
+      if (!*goes_on) break;
     }
-    result.missed_count += tick.missed_count;
-    if (clock.wait_until(tick.due_ns)) {
-      result.end = LoopEnd::Stopped;
-      break;
-    }
-    base::Status status = source.collect(sample);
-    if (!status && status.error().kind == base::ErrorKind::Gone) {
-      result.end = LoopEnd::TargetGone;
-      result.gone = status.error();
-      break;
-    }
-    if (status) status = sink.accept(sample);
-    if (!status) return status.error();
-    ++result.tick_count;
+    return result_;
   }
-  return result;
-}
+
+ private:
+  // False when there is nothing more to come.
+  base::Result<bool> take_tick(uint64_t due_ns) {
+    WaitEnd end = clock_.wait_until(due_ns);
+    while (end == WaitEnd::Wake) {
+      base::Result<bool> goes_on = take_sample(true);
+      if (!goes_on || !*goes_on) return goes_on;
+      ++result_.woken_count;
+      end = clock_.wait_until(due_ns);
+    }
+    if (end == WaitEnd::Stop) {
+      result_.end = LoopEnd::Stopped;
+      return false;
+    }
+    base::Result<bool> goes_on = take_sample(false);
+    if (goes_on && *goes_on) ++result_.tick_count;
+    return goes_on;
+  }
+
+  base::Result<bool> take_sample(bool is_new_high) {
+    base::Status status = source_.collect(sample_);
+    if (!status && status.error().kind == base::ErrorKind::Gone) {
+      result_.end = LoopEnd::TargetGone;
+      result_.gone = status.error();
+      return false;
+    }
+    sample_.is_new_high = is_new_high;
+    if (status) status = sink_.accept(sample_);
+    if (!status) return status.error();
+    return true;
+  }
+
+  model::Source& source_;
+  model::Sink& sink_;
+  const LoopClock& clock_;
+  model::Sample sample_;
+  LoopResult result_;
+};
 
 }  // namespace
 
@@ -57,7 +87,7 @@ Ticker::Tick Ticker::next(uint64_t now_ns) {
 base::Result<LoopResult> run_loop(model::Source& source, model::Sink& sink,
                                   const LoopOptions& options,
                                   const LoopClock& clock) {
-  base::Result<LoopResult> result = run_ticks(source, sink, options, clock);
+  base::Result<LoopResult> result = Ticks(source, sink, clock).run(options);
   base::Status finished = sink.finish();
   if (result && !finished) return finished.error();
   return result;

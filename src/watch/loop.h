@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "model/sample.h"
+#include "watch/stop_signals.h"
 
 namespace tidemark::watch {
 
@@ -39,8 +40,8 @@ struct LoopOptions {
 // How the loop waits and tells the time; replaced in tests.
 struct LoopClock {
   std::function<uint64_t()> now_ns;
-  // Waits until the time; true when asked to stop.
-  std::function<bool(uint64_t)> wait_until;
+  // Waits until the time, unless something has come up before.
+  std::function<WaitEnd(uint64_t)> wait_until;
 };
 
 enum class LoopEnd {
@@ -54,10 +55,12 @@ struct LoopResult {
   base::Error gone;  // the source's sentence, for TargetGone
   uint64_t tick_count = 0;
   uint64_t missed_count = 0;
+  uint64_t woken_count = 0;  // samples between the ticks, at new highs
 };
 
-// finish() of the sink is called on every way out. A failure of either side
-// ends the loop with that error.
+// A wait that ends in Wake takes a sample at once, marked as one of a new high;
+// it counts as no tick and moves none. finish() of the sink is called on every
+// way out. A failure of either side ends the loop with that error.
 base::Result<LoopResult> run_loop(model::Source& source, model::Sink& sink,
                                   const LoopOptions& options,
                                   const LoopClock& clock);

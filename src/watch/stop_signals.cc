@@ -4,6 +4,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <ctime>
 #include <utility>
@@ -37,21 +38,24 @@ StopSignals::~StopSignals() {
   if (owns_mask_) ::sigprocmask(SIG_SETMASK, &old_mask_, nullptr);
 }
 
-std::optional<int> StopSignals::wait_until(uint64_t monotonic_ns) {
+WaitEnd StopSignals::wait_until(uint64_t monotonic_ns, int wake_fd) {
   while (true) {
     const uint64_t now = base::monotonic_ns();
     const uint64_t left = monotonic_ns > now ? monotonic_ns - now : 0;
-    timespec timeout{static_cast<time_t>(left / 1'000'000'000),
-                     static_cast<long>(left % 1'000'000'000)};
-    pollfd waiting{fd_.get(), POLLIN, 0};
-    const int ready = ::ppoll(&waiting, 1, &timeout, nullptr);
-    if (ready > 0) {
-      signalfd_siginfo info{};
-      if (::read(fd_.get(), &info, sizeof info) == sizeof info) {
-        return static_cast<int>(info.ssi_signo);
-      }
+    const timespec timeout{static_cast<time_t>(left / 1'000'000'000),
+                           static_cast<long>(left % 1'000'000'000)};
+    std::array<pollfd, 2> waiting = {
+        {{fd_.get(), POLLIN, 0}, {wake_fd, POLLIN, 0}}};
+    const int ready =
+        ::ppoll(waiting.data(), waiting.size(), &timeout, nullptr);
+    if (ready == 0) return WaitEnd::Due;
+    if (ready < 0) continue;
+    signalfd_siginfo info{};
+    if (waiting[0].revents != 0 &&
+        ::read(fd_.get(), &info, sizeof info) == sizeof info) {
+      return WaitEnd::Stop;
     }
-    if (ready == 0) return std::nullopt;
+    if (waiting[1].revents != 0) return WaitEnd::Wake;
   }
 }
 

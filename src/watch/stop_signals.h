@@ -3,12 +3,14 @@
 
 #include <csignal>
 #include <cstdint>
-#include <optional>
 
 #include "base/fd.h"
 #include "base/result.h"
 
 namespace tidemark::watch {
+
+// What ended a wait: its time, the descriptor given, a signal to stop.
+enum class WaitEnd { Due, Wake, Stop };
 
 // While one of these lives the four signals are blocked and wait in a
 // descriptor, so that nothing is interrupted half way; the old mask comes back
@@ -22,8 +24,9 @@ class StopSignals {
   StopSignals& operator=(const StopSignals&) = delete;
   ~StopSignals();
 
-  // Sleeps until the monotonic time, or until a signal; returns its number.
-  std::optional<int> wait_until(uint64_t monotonic_ns);
+  // Sleeps until the monotonic time, or a signal, or until `wake_fd` (unless
+  // -1) can be read.
+  WaitEnd wait_until(uint64_t monotonic_ns, int wake_fd = -1);
 
  private:
   StopSignals() = default;

@@ -51,6 +51,7 @@ Reasons unknown_of_total(const analysis::GetReport& report) {
 
 void write_report(base::JsonWriter& json, const analysis::GetReport& report) {
   write_head(json, "tidemark.get/1", report.realtime_ns, report.read_ns);
+  if (report.is_new_high) json.member("is_new_high", true);
   json.key("total");
   json.begin_object();
   write_use(json, report.total);
@@ -86,12 +87,16 @@ std::string get_json(const analysis::GetReport& report,
 }
 
 std::string get_peak_json(const analysis::GetReport& peak,
-                          uint64_t sample_count) {
+                          const analysis::PeakReadings& readings) {
   base::JsonWriter json(base::JsonWriter::Layout::OneLine);
   json.begin_object();
   write_report(json, peak);
   json.member("is_peak", true);
-  json.member("sample_count", sample_count);
+  json.member("sample_count", readings.count);
+  json.member("new_high_count", readings.new_high_count);
+  if (readings.rss_bytes) {
+    json.member("highest_rss_bytes", readings.rss_bytes);
+  }
   json.end_object();
   return json.take();
 }

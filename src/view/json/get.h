@@ -13,6 +13,6 @@ std::string get_json(const analysis::GetReport& report,
 
 // The last line of a watch: the highest of its readings, with "is_peak" true.
 std::string get_peak_json(const analysis::GetReport& peak,
-                          uint64_t sample_count);
+                          const analysis::PeakReadings& readings);
 
 }  // namespace tidemark::view

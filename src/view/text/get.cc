@@ -214,7 +214,8 @@ std::string get_watch_line(const GetReport& report,
   };
   std::string out = time + pad(report.total.in_ram()) + pad(report.total.uss) +
                     pad(report.total.rss) + pad(report.total.swap_pss) +
-                    fmt::format("{:>11}", report.processes.size()) + "\n";
+                    fmt::format("{:>11}", report.processes.size()) +
+                    (report.is_new_high ? "  new high\n" : "\n");
   if (!options.verbose) return out;
   for (const GetProcess& process : report.processes) {
     const std::string label =
@@ -230,15 +231,22 @@ std::string get_watch_line(const GetReport& report,
   return out;
 }
 
-std::string get_peak_text(const GetReport& peak, uint64_t sample_count,
+std::string get_peak_text(const GetReport& peak,
+                          const analysis::PeakReadings& readings,
                           const GetTextOptions& options,
                           const TextStyle& style) {
-  return paint(style, Ink::Bold,
-               fmt::format("peak of {} reading{}; between them it may have "
-                           "been higher",
-                           base::grouped(sample_count),
-                           sample_count == 1 ? "" : "s")) +
-         "\n" + get_watch_line(peak, options, style);
+  std::string head =
+      fmt::format("peak of {} reading{}", base::grouped(readings.count),
+                  readings.count == 1 ? "" : "s");
+  if (readings.rss_bytes) {
+    head += fmt::format(", {} of them at new highs; RSS peaked at {}",
+                        base::grouped(readings.new_high_count),
+                        spelled(style, *readings.rss_bytes));
+  } else {
+    head += "; between them it may have been higher";
+  }
+  return paint(style, Ink::Bold, head) + "\n" +
+         get_watch_line(peak, options, style);
 }
 
 std::string get_bytes_line(const GetReport& report, bool peak_rss) {

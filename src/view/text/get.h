@@ -25,7 +25,8 @@ std::string get_watch_line(const analysis::GetReport& report,
 
 // What a watch ends with: the highest of its readings.
 std::string get_peak_text(const analysis::GetReport& peak,
-                          uint64_t sample_count, const GetTextOptions& options,
+                          const analysis::PeakReadings& readings,
+                          const GetTextOptions& options,
                           const TextStyle& style);
 
 // Only the number, in bytes: "3865470976". "?" when it is unknown. With

@@ -139,7 +139,8 @@ TEST(Get, JsonOfAWatchIsOneObjectALineAndTheLastIsThePeak) {
   for (const std::string& line : lines) {
     EXPECT_TRUE(line.starts_with(R"({"schema":"tidemark.get/1")")) << line;
   }
-  EXPECT_TRUE(lines[2].ends_with(R"("is_peak":true,"sample_count":2})"));
+  EXPECT_TRUE(lines[2].ends_with(
+      R"("is_peak":true,"sample_count":2,"new_high_count":0})"));
 }
 
 TEST(Get, OnlyPeakWithoutAWatchIsTheKernelsMark) {

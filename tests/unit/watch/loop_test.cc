@@ -18,13 +18,21 @@ constexpr uint64_t kPeriod = 100;
 struct FakeClock {
   uint64_t now = kStart;
   std::optional<uint64_t> stop_at;
+  std::vector<uint64_t> wake_at;  // in order; each wakes once
 
   LoopClock clock() {
     return {[this] { return now; },
             [this](uint64_t until) {
-              if (stop_at && *stop_at <= std::max(now, until)) return true;
+              if (stop_at && *stop_at <= std::max(now, until)) {
+                return WaitEnd::Stop;
+              }
+              if (!wake_at.empty() && wake_at.front() < until) {
+                now = std::max(now, wake_at.front());
+                wake_at.erase(wake_at.begin());
+                return WaitEnd::Wake;
+              }
               now = std::max(now, until);
-              return false;
+              return WaitEnd::Due;
             }};
   }
 };
@@ -56,6 +64,7 @@ class FakeSink : public model::Sink {
  public:
   base::Status accept(const Sample& sample) override {
     accepted.push_back(sample.started_monotonic_ns);
+    new_highs.push_back(sample.is_new_high);
     if (refuses) return base::fail(ErrorKind::Closed, "nobody listens");
     return base::Ok{};
   }
@@ -65,6 +74,7 @@ class FakeSink : public model::Sink {
     return base::Ok{};
   }
 
+  std::vector<bool> new_highs;
   std::vector<uint64_t> accepted;
   bool refuses = false;
   bool finish_fails = false;
@@ -255,6 +265,25 @@ RC_GTEST_PROP(Ticker, TicksAndMissedTicksFillTheGrid, ()) {
     ++expected_index;
     now = std::max(now, tick.due_ns) + *rc::gen::inRange<uint64_t>(0, 5000);
   }
+}
+
+TEST(RunLoop, WakesGiveSamplesBetweenTheTicks) {
+  FakeClock clock;
+  clock.wake_at = {kStart + 130, kStart + 150};
+  FakeSource source(clock);
+  FakeSink sink;
+  LoopOptions options;
+  options.period_ns = kPeriod;
+  options.count = 3;
+  base::Result<LoopResult> result =
+      run_loop(source, sink, options, clock.clock());
+  ASSERT_TRUE(result) << result.error().what;
+  EXPECT_EQ(source.asked_at, (std::vector<uint64_t>{0, 100, 130, 150, 200}))
+      << "the ticks stay on their grid";
+  EXPECT_EQ(sink.new_highs,
+            (std::vector<bool>{false, false, true, true, false}));
+  EXPECT_EQ(result->tick_count, 3U) << "a wake is no tick";
+  EXPECT_EQ(result->woken_count, 2U);
 }
 
 }  // namespace

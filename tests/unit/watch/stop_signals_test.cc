@@ -22,7 +22,8 @@ TEST(StopSignals, ReturnsTheSignalThatCame) {
   ASSERT_TRUE(stop) << stop.error().what;
   for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     ::kill(::getpid(), signal);
-    EXPECT_EQ(stop->wait_until(base::monotonic_ns() + kMinute), signal);
+    EXPECT_EQ(stop->wait_until(base::monotonic_ns() + kMinute), WaitEnd::Stop)
+        << signal;
   }
 }
 
@@ -30,7 +31,7 @@ TEST(StopSignals, ReturnsASignalThatCameBeforeItsTimePassed) {
   base::Result<StopSignals> stop = StopSignals::block();
   ASSERT_TRUE(stop) << stop.error().what;
   ::kill(::getpid(), SIGINT);
-  EXPECT_EQ(stop->wait_until(0), SIGINT)
+  EXPECT_EQ(stop->wait_until(0), WaitEnd::Stop)
       << "a late loop must still notice that it is to stop";
 }
 
@@ -38,14 +39,14 @@ TEST(StopSignals, WaitsUntilItsTime) {
   base::Result<StopSignals> stop = StopSignals::block();
   ASSERT_TRUE(stop) << stop.error().what;
   const uint64_t until = base::monotonic_ns() + 20 * kMillisecond;
-  EXPECT_EQ(stop->wait_until(until), std::nullopt);
+  EXPECT_EQ(stop->wait_until(until), WaitEnd::Due);
   EXPECT_GE(base::monotonic_ns(), until);
 }
 
 TEST(StopSignals, DoesNotWaitForATimeThatHasPassed) {
   base::Result<StopSignals> stop = StopSignals::block();
   ASSERT_TRUE(stop) << stop.error().what;
-  EXPECT_EQ(stop->wait_until(0), std::nullopt);
+  EXPECT_EQ(stop->wait_until(0), WaitEnd::Due);
 }
 
 TEST(StopSignals, BlocksWhileItLivesAndRestoresTheMask) {

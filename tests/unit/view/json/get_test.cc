@@ -72,9 +72,10 @@ TEST(GetJson, NotesAreAListOfWords) {
 
 TEST(GetJson, ThePeakOfAWatchIsMarked) {
   const std::string json =
-      get_peak_json(get_report({get_process(42, "postgres")}), 7);
-  EXPECT_TRUE(json.ends_with(R"("is_peak":true,"sample_count":7})"
-                             "\n"))
+      get_peak_json(get_report({get_process(42, "postgres")}), {7, 0, {}});
+  EXPECT_TRUE(
+      json.ends_with(R"("is_peak":true,"sample_count":7,"new_high_count":0})"
+                     "\n"))
       << json;
 }
 
@@ -110,7 +111,7 @@ RC_GTEST_PROP(GetJsonProperty, HostileNamesKeepItValid, ()) {
   RC_ASSERT(test::JsonCheck(one_line(report)).is_valid());
   RC_ASSERT(
       test::JsonCheck(get_json(report, JsonWriter::Layout::Pretty)).is_valid());
-  RC_ASSERT(test::JsonCheck(get_peak_json(report, 1)).is_valid());
+  RC_ASSERT(test::JsonCheck(get_peak_json(report, {1, 0, {}})).is_valid());
 }
 
 }  // namespace

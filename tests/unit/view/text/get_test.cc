@@ -213,14 +213,14 @@ TEST(GetWatch, ALongNameIsCutUnlessWide) {
 
 TEST(GetPeak, OneReadingIsSingular) {
   const GetReport report = get_report({get_process(42, "postgres")});
-  EXPECT_EQ(get_peak_text(report, 1, {}, TextStyle{}),
+  EXPECT_EQ(get_peak_text(report, {1, 0, {}}, {}, TextStyle{}),
             "peak of 1 reading; between them it may have been higher\n"
             "08:11:08.123    6.00M    4.00M    7.00M    2.00M          1\n");
 }
 
 TEST(GetPeak, ManyReadingsAreCountedInThousands) {
   const GetReport report = get_report({get_process(42, "postgres")});
-  EXPECT_TRUE(get_peak_text(report, 36'000, {}, TextStyle{})
+  EXPECT_TRUE(get_peak_text(report, {36'000, 0, {}}, {}, TextStyle{})
                   .starts_with("peak of 36,000 readings; "));
 }
 
