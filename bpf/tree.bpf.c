@@ -346,6 +346,21 @@ static __always_inline bool is_tool(void) {
   return info.tgid == tool_pid;
 }
 
+static __always_inline void find_charge_counter(struct task_struct* task) {
+  const struct css_set* groups = BPF_CORE_READ(task, cgroups);
+  const __u64 id = bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
+  __u64 group = 0;
+  bpf_probe_read_kernel(&group, sizeof(group),
+                        (const void*)groups +
+                            bpf_core_field_offset(struct css_set, subsys) +
+                            id * sizeof(void*));
+  // The css is the first member of mem_cgroup, by the kernel's own rule.
+  if (group) {
+    charge_counter = group + bpf_core_field_offset(struct mem_cgroup, memory) +
+                     bpf_core_field_offset(struct page_counter, usage);
+  }
+}
+
 static __always_inline void add_process(struct task_struct* task,
                                         const struct tm_process* parent,
                                         __u32 flags) {
@@ -396,21 +411,6 @@ int BPF_PROG(on_new_task, struct task_struct* task, __u64 clone_flags) {
   add_process(task, parent,
               (clone_flags & kCloneVm) ? TM_PROCESS_SHARES_SPACE : 0);
   return 0;
-}
-
-static __always_inline void find_charge_counter(struct task_struct* task) {
-  const struct css_set* groups = BPF_CORE_READ(task, cgroups);
-  const __u64 id = bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
-  __u64 group = 0;
-  bpf_probe_read_kernel(&group, sizeof(group),
-                        (const void*)groups +
-                            bpf_core_field_offset(struct css_set, subsys) +
-                            id * sizeof(void*));
-  // The css is the first member of mem_cgroup, by the kernel's own rule.
-  if (group) {
-    charge_counter = group + bpf_core_field_offset(struct mem_cgroup, memory) +
-                     bpf_core_field_offset(struct page_counter, usage);
-  }
 }
 
 SEC("tp_btf/sched_process_exec")
@@ -472,6 +472,7 @@ int adopt_running(struct bpf_iter__task* context) {
   if (task->pid != task->tgid || is_followed(tgid)) return 0;
   pid = namespace_pid(task);
   if (!bpf_map_lookup_elem(&wanted, &pid)) return 0;
+  if (height_is_charge && !charge_counter) find_charge_counter(task);
   add_process(task, 0, TM_PROCESS_WAS_THERE);
   return 0;
 }
