@@ -4,6 +4,7 @@ import atexit
 import functools
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -16,12 +17,26 @@ NOBODY = 65534
 
 
 @functools.cache
-def public_tidemark():
-    """A copy that every user may run: a clone can lie in a closed folder."""
+def public_folder():
+    """For files that every user may read: a clone can lie in a closed folder."""
     folder = tempfile.mkdtemp(prefix="tidemark-live.")
     atexit.register(shutil.rmtree, folder)
     os.chmod(folder, 0o755)
-    return shutil.copy(TIDEMARK, folder)
+    return folder
+
+
+@functools.cache
+def public_tidemark():
+    return shutil.copy(TIDEMARK, public_folder())
+
+
+@functools.cache
+def workload(name):
+    """The program made of tests/workloads/NAME.c."""
+    source = pathlib.Path(__file__).parents[1] / "workloads" / f"{name}.c"
+    program = f"{public_folder()}/{name}"
+    subprocess.run(["cc", "-O2", "-pthread", "-o", program, source], check=True)
+    return program
 
 
 def run(*arguments, check=True, **options):

@@ -93,14 +93,14 @@ const analysis::RunProcess* largest_of(const RunReport& report) {
 
 void add_rss(Table& table, const RunReport& report, const TextStyle& style) {
   if (!report.rss || !report.peak_is_charge) return;
-  std::string note = "highest sum of all";
+  std::string note = "highest sum over the tree";
   if (report.rss->time_ns && *report.rss->time_ns >= report.start_ns) {
     note +=
         ", at " + base::long_duration(*report.rss->time_ns - report.start_ns);
   }
   table.add_row({{"RSS"},
                  {spelled(style, report.rss->bytes)},
-                 dim(note + "; counts shared pages repeatedly")});
+                 dim(note + "; shared pages repeat")});
 }
 
 void add_largest(Table& table, const RunReport& report,
