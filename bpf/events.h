@@ -58,5 +58,5 @@ struct tm_space {
   __u64 peak_pages;
   __s64 batched[TM_MEMBER_COUNT]; /* the CPUs' shared part, as last seen */
   __u32 user_count;               /* processes that live in it */
-  __u32 unused;
+  __u32 owner;                    /* tgid of the one it was made for */
 };

@@ -242,16 +242,7 @@ void add_unmapped(const model::GroupStat& stat, const Sums& sums,
 
 void add_kernel(const model::GroupStat& stat, const Sums& sums,
                 Composition& made) {
-  uint64_t kernel = 0;
-  if (stat.kernel_bytes) {
-    kernel = *stat.kernel_bytes;
-  } else {
-    for (const std::optional<uint64_t>& part :
-         {stat.slab_bytes, stat.page_tables_bytes, stat.kernel_stack_bytes,
-          stat.percpu_bytes, stat.socket_bytes, stat.vmalloc_bytes}) {
-      kernel += part.value_or(0);
-    }
-  }
+  const uint64_t kernel = model::kernel_bytes(stat);
   // v1 tells only the sum; the processes tell their page tables.
   const uint64_t slab = std::min(stat.slab_bytes.value_or(0), kernel);
   const uint64_t tables = std::min(
@@ -277,10 +268,9 @@ Composition compose(const model::Capture& capture,
   made.unreadable_count = sums.unreadable_count;
   add_categories_of(sums, made);
   made.captured_bytes = sums.all_bytes;
-  if (of_charge && capture.charged_before_bytes &&
-      capture.charged_after_bytes) {
-    made.captured_bytes =
-        std::min(*capture.charged_before_bytes, *capture.charged_after_bytes);
+  const std::optional<uint64_t> held = model::held_bytes(capture);
+  if (of_charge && held) {
+    made.captured_bytes = *held;
     add_unmapped(capture.stat, sums, made);
     add_kernel(capture.stat, sums, made);
   }

@@ -57,6 +57,8 @@ struct GroupStat {
   std::optional<uint64_t> swap_bytes;
   bool operator==(const GroupStat&) const = default;
 };
+// All kernel memory of a group; v2 keeps that of sockets beside the rest.
+uint64_t kernel_bytes(const GroupStat& stat);
 
 // The processes of the tree with their mappings at one moment, and what the
 // group was charged right before and right after.
@@ -64,6 +66,11 @@ struct Capture {
   Sample sample;
   std::optional<uint64_t> charged_before_bytes;
   std::optional<uint64_t> charged_after_bytes;
+  // What the mappings and `stat` explain, with what is charged ahead of them.
+  // Pages that are being unmapped are in no mapping any more and then in no
+  // part, but stay charged until they are freed: such a picture shows less than
+  // the charge.
+  std::optional<uint64_t> accounted_bytes;
   GroupStat stat;
   // Processes shown by a page scan: sizes of that moment, shares (PSS of RSS)
   // as at the last full look.
@@ -71,6 +78,10 @@ struct Capture {
   bool was_frozen = false;   // the whole tree stood still
   bool was_stopped = false;  // the process that grew stood still
 };
+
+// What of the charge was surely there all the time the picture was taken, and
+// so is the picture's worth; empty without a group.
+std::optional<uint64_t> held_bytes(const Capture& capture);
 
 // By which means the tree was watched, best first.
 enum class RunMethod : uint8_t {

@@ -29,9 +29,8 @@ uint64_t CaptureSchedule::Price::expected_ns(uint64_t height) const {
 // The best that can be had while as much as `reserve` times its price remains.
 // A full picture must be cheap for that, or rare: a quick one does nearly as
 // well until the height has doubled.
-Picture CaptureSchedule::affordable(uint64_t now_ns, uint64_t height_bytes,
+Picture CaptureSchedule::affordable(uint64_t left, uint64_t height_bytes,
                                     uint64_t reserve) const {
-  const uint64_t left = unspent_ns(now_ns);
   const uint64_t full = full_.expected_ns(height_bytes);
   const bool has_doubled = height_bytes / 2 >= full_.height_bytes;
   constexpr uint64_t kCheap = 8;
@@ -60,7 +59,7 @@ Picture CaptureSchedule::crossed(uint64_t now_ns, uint64_t height_bytes) {
   next_look_ns_ = now_ns + budget_.settle_ns;
   if (!is_worth_it(height_bytes)) return Picture::None;
   // What is left must also pay for the picture when growth has stopped.
-  return affordable(now_ns, height_bytes, 2);
+  return affordable(unspent_ns(now_ns), height_bytes, 2);
 }
 
 Picture CaptureSchedule::looked(uint64_t now_ns, uint64_t height_bytes) {
@@ -71,14 +70,19 @@ Picture CaptureSchedule::looked(uint64_t now_ns, uint64_t height_bytes) {
     return Picture::None;
   }
   next_look_ns_ = now_ns + budget_.settle_ns;
-  if (height_bytes <= before + share(before, kStillPermille)) {
-    return affordable(now_ns, height_bytes, 1);
+  const bool is_still = height_bytes <= before + share(before, kStillPermille);
+  const bool is_owed =
+      height_bytes >
+      captured_bytes_ + share(captured_bytes_, step_permille(now_ns));
+  const uint64_t left = unspent_ns(now_ns);
+  if (is_still) {
+    // Where pictures are slow, those of the way up have used up the budget when
+    // the top is reached; one that much higher is worth a debt.
+    return affordable(left + (is_owed ? budget_.credit_ns : 0), height_bytes,
+                      1);
   }
   // A picture that could not be paid for at the mark is owed all the same.
-  const uint64_t next_step =
-      captured_bytes_ + share(captured_bytes_, step_permille(now_ns));
-  return height_bytes > next_step ? affordable(now_ns, height_bytes, 2)
-                                  : Picture::None;
+  return is_owed ? affordable(left, height_bytes, 2) : Picture::None;
 }
 
 void CaptureSchedule::captured(Picture picture, uint64_t cost_ns,

@@ -17,6 +17,7 @@ struct CaptureBudget {
   uint64_t most_step_permille = 250;
   uint64_t share_permille = 80;        // of the time since the start, at most
   uint64_t allowance_ns = 60'000'000;  // however short the time
+  uint64_t credit_ns = 30'000'000;     // beyond it, where growth has stopped
   uint64_t settle_ns = 1'000'000;      // how soon to look if it still grows
 };
 
@@ -57,7 +58,7 @@ class CaptureSchedule {
     uint64_t bytes_per_ns = 1;  // what each byte of growth adds
     uint64_t expected_ns(uint64_t height_bytes) const;
   };
-  Picture affordable(uint64_t now_ns, uint64_t height_bytes,
+  Picture affordable(uint64_t left_ns, uint64_t height_bytes,
                      uint64_t reserve) const;
   uint64_t unspent_ns(uint64_t now_ns) const;
   bool is_worth_it(uint64_t height_bytes) const;

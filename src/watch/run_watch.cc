@@ -113,6 +113,10 @@ base::Status RunWatch::start(source::Command& command) {
   base::Status status = gauge_.take_in(command.pid());
   if (!status) return status;
   raise_priority();
+  // A rehearsal: the first picture pays for code that is not in memory yet, and
+  // would use up the budget of a short run.
+  static_cast<void>(camera_.take({{command.pid(), 0, false}}, gauge_.group(),
+                                 source::Exposure::Full));
   record_.started_realtime_ns = base::realtime_ns();
   record_.started_ns = base::monotonic_ns();
   CaptureBudget budget;
@@ -232,10 +236,8 @@ void RunWatch::let_go() {
 uint64_t RunWatch::keep(model::Capture capture) {
   const CapturedSums sums = sums_of(capture.sample);
   const uint64_t at = capture.sample.started_monotonic_ns;
-  uint64_t height = sums.rss_bytes;
-  if (capture.charged_before_bytes && capture.charged_after_bytes) {
-    height =
-        std::min(*capture.charged_before_bytes, *capture.charged_after_bytes);
+  const uint64_t height = model::held_bytes(capture).value_or(sums.rss_bytes);
+  if (capture.charged_before_bytes) {
     history_->add(at, *capture.charged_before_bytes);
   }
   raise(record_.pss, sums.pss_bytes, at, "highest of the captures");
@@ -243,6 +245,7 @@ uint64_t RunWatch::keep(model::Capture capture) {
   raise(record_.swap,
         std::max(sums.swap_bytes, capture.stat.swap_bytes.value_or(0)), at,
         "highest of the captures");
+  gauge_.learn(capture.sample);
   if (record_.capture && height <= captured_bytes_) return height;
   captured_bytes_ = height;
   record_.capture = std::move(capture);

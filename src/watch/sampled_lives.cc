@@ -21,7 +21,7 @@ std::vector<int32_t> SampledLives::walk() {
   std::vector<int32_t> found;
   std::set<int32_t> known;
   const auto add = [&](int32_t pid) {
-    if (known.insert(pid).second) found.push_back(pid);
+    if (pid != left_out_pid_ && known.insert(pid).second) found.push_back(pid);
   };
   base::Result<std::vector<int32_t>> ours = reader_.children(::getpid());
   if (ours) std::ranges::for_each(*ours, add);
@@ -73,6 +73,13 @@ uint64_t SampledLives::look(uint64_t now_ns,
     if (seen.last_seen_ns == now_ns) sum += seen.rss_bytes;
   }
   return sum;
+}
+
+void SampledLives::learn(int32_t pid, uint64_t rss_bytes) {
+  auto seen = seen_.find(pid);
+  if (seen == seen_.end()) return;
+  std::optional<uint64_t>& peak = seen->second.life.peak_rss_bytes;
+  peak = std::max(peak.value_or(0), rss_bytes);
 }
 
 std::vector<source::TreeMember> SampledLives::members() const {

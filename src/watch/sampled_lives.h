@@ -21,10 +21,15 @@ class SampledLives {
   explicit SampledLives(const source::Roots& roots);
 
   void set_root(int32_t pid) { root_pid_ = pid; }
+  // A child of ours that is not of the tree: the guardian.
+  void leave_out(int32_t pid) { left_out_pid_ = pid; }
 
   // Looks at the members, or walks from the root when there are none given, and
   // returns the sum of their RSS.
   uint64_t look(uint64_t now_ns, const std::vector<int32_t>& members);
+
+  // A picture counted the pages of a process, which statm may lag behind.
+  void learn(int32_t pid, uint64_t rss_bytes);
 
   // Those seen last, largest first.
   std::vector<source::TreeMember> members() const;
@@ -45,6 +50,7 @@ class SampledLives {
   source::CgroupHierarchy no_cgroups_;
   source::ProcessReader reader_;
   int32_t root_pid_ = 0;
+  int32_t left_out_pid_ = 0;
   uint64_t last_look_ns_ = 0;
   uint64_t page_bytes_;
   std::map<int32_t, Seen> seen_;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "model/smaps_fields.h"
 #include "source/cgroups.h"
 
 namespace tidemark::watch {
@@ -76,11 +77,13 @@ base::Status TreeGauge::arrange_freezer(const source::Roots& roots) {
 }
 
 base::Status TreeGauge::make_groups() {
+  std::vector<int32_t> ours = {::getpid()};
+  if (guardian_) ours.push_back(guardian_->pid());
   for (size_t i = 0; i < places_.size(); ++i) {
-    base::Status status = source::make_group(places_[i]);
+    base::Status status = source::make_group(places_[i], ours);
     if (status) continue;
-    // Only the memory group is optional.
-    if (i > 0 || !wants_group_) return status;
+    // Only the memory group is optional, unless it shall freeze as well.
+    if (i > 0 || !wants_group_ || freezer_ == places_[i]) return status;
     notes_.push_back("no cgroup of its own: " + with_hint(status.error()));
     wants_group_ = false;
     places_.erase(places_.begin());
@@ -130,6 +133,7 @@ base::Result<TreeGauge> TreeGauge::arrange(const source::Roots& roots,
   }
   base::Status status = gauge.make_groups();
   if (!status) return status.error();
+  if (gauge.places_.empty()) gauge.guardian_.reset();
   if (options.may_use_bpf) gauge.arrange_bpf(options);
   if (options.stops_at_crossing && (!gauge.follower_ || !gauge.group_)) {
     return base::fail(base::ErrorKind::Unsupported,
@@ -144,6 +148,7 @@ base::Result<TreeGauge> TreeGauge::arrange(const source::Roots& roots,
 
 void TreeGauge::arrange_without_bpf(const source::Roots& roots) {
   sampled_.emplace(roots);
+  if (guardian_) sampled_->leave_out(guardian_->pid());
   base::Result<source::ProcessEvents> events = source::ProcessEvents::listen();
   if (events) {
     events_.emplace(std::move(*events));
@@ -266,6 +271,20 @@ void TreeGauge::thaw() {
   if (!freezer_) return;
   static_cast<void>(source::set_frozen(*freezer_, false));
   guardian_->has_thawed();
+}
+
+void TreeGauge::learn(const model::Sample& picture) {
+  if (!sampled_) return;
+  uint64_t sum = 0;
+  for (const model::Process& process : picture.processes) {
+    if (!process.rollup) continue;
+    const uint64_t rss = process.rollup->get_or_zero(model::SmapsField::Rss);
+    sampled_->learn(process.id.pid, rss);
+    sum += rss;
+  }
+  if (!group_ && sum > highest_seen_.bytes) {
+    highest_seen_ = {sum, picture.started_monotonic_ns, {}};
+  }
 }
 
 void TreeGauge::fill_charge(model::RunRecord& record) {

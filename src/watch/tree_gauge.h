@@ -72,6 +72,9 @@ class TreeGauge {
   bool freeze();
   void thaw();
 
+  // What a picture shows is seen, too, where there is nothing but looking.
+  void learn(const model::Sample& picture);
+
   // The maxima, the lists and the error bounds; the tree has ended or is left.
   void fill(model::RunRecord& record);
   // Sends home who is left and removes the groups.

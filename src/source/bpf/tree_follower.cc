@@ -132,6 +132,10 @@ base::Status TreeFollower::State::open(const FollowOptions& options) {
   settings->stops_at_crossing = options.stops_at_crossing;
   bpf_program__set_autoload(skeleton->progs.on_page_alloc,
                             options.sees_page_cache);
+  // Before 6.1 an address that is used again may bring a foreign peak along.
+  bpf_program__set_autoload(
+      skeleton->progs.on_space_end,
+      libbpf_find_vmlinux_btf_id("exit_mmap", BPF_TRACE_RAW_TP) > 0);
   bpf_program__set_autoattach(skeleton->progs.adopt_running, false);
   return base::Ok{};
 }

@@ -77,6 +77,19 @@ bool may_make_in(const std::string& directory) {
   return ::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
 }
 
+// v2 moves a process only for who may write to the member list of the group
+// above both places, which is the group to be divided.
+bool may_divide(const std::string& directory) {
+  const std::string members = directory + "/cgroup.procs";
+  return may_make_in(directory) &&
+         ::faccessat(AT_FDCWD, members.c_str(), W_OK, AT_EACCESS) == 0;
+}
+
+bool has_memory(const std::string& directory) {
+  return parse::lists_controller(read_text(directory, "cgroup.controllers"),
+                                 "memory");
+}
+
 bool hands_memory_down(const std::string& directory) {
   return parse::lists_controller(read_text(directory, "cgroup.subtree_control"),
                                  "memory");
@@ -86,9 +99,16 @@ std::string parent_of(const std::string& path) {
   return path.substr(0, path.rfind('/'));
 }
 
+constexpr std::string_view kNamePrefix = "tidemark-";
+
+bool is_ours(const std::string& directory) {
+  return base::base_name(directory).starts_with(kNamePrefix);
+}
+
 // "tidemark-1234", with a number behind it when a dead namesake left one.
 std::string free_name(const std::string& parent) {
-  const std::string name = parent + "/tidemark-" + std::to_string(::getpid());
+  const std::string name =
+      parent + "/" + std::string(kNamePrefix) + std::to_string(::getpid());
   std::string candidate = name;
   for (int i = 2; ::access(candidate.c_str(), F_OK) == 0 && i < 100; ++i) {
     candidate = name + "-" + std::to_string(i);
@@ -110,16 +130,20 @@ base::Result<GroupPlace> plan_v2(const std::string& home,
   GroupPlace place;
   place.version = CgroupVersion::V2;
   place.home_procs = home + "/cgroup.procs";
-  for (std::string group = home; group.size() >= top.size();
+  // Under another run nothing may leave its group, whose account would miss it.
+  bool is_under_another = false;
+  for (std::string group = home;
+       group.size() >= top.size() && !is_under_another;
        group = parent_of(group)) {
-    if (hands_memory_down(group) && may_make_in(group)) {
+    if (hands_memory_down(group) && may_divide(group)) {
       place.directory = free_name(group);
       return place;
     }
+    is_under_another = is_ours(group);
   }
   const std::vector<int32_t> members = pids_in(home);
   const bool is_alone = members.size() == 1 && members[0] == ::getpid();
-  if (home != top && is_alone && may_make_in(home)) {
+  if (home != top && is_alone && has_memory(home) && may_divide(home)) {
     place.directory = free_name(home);
     place.tool_directory = place.directory + "-tool";
     place.enabled_in = home;
@@ -127,10 +151,14 @@ base::Result<GroupPlace> plan_v2(const std::string& home,
   }
   // Only the root of all may hold processes and hand controllers down.
   const bool is_root = ::access((top + "/cgroup.type").c_str(), F_OK) != 0;
-  if (is_root && may_make_in(top)) {
+  if (is_root && may_divide(top) && !is_under_another) {
     place.directory = free_name(top);
     place.enabled_in = top;
     return place;
+  }
+  if (is_under_another) {
+    return base::fail(ErrorKind::Unsupported,
+                      home + " is the group of another run");
   }
   return base::fail(ErrorKind::Denied,
                     "no group at or above " + home + " may be divided",
@@ -139,6 +167,13 @@ base::Result<GroupPlace> plan_v2(const std::string& home,
 
 base::Status switch_memory(const std::string& group, const char* word) {
   return write_word(group + "/cgroup.subtree_control", word);
+}
+
+// Runs side by side share what the first has switched on. It stays on behind
+// the last of them, who did not switch it: better than off under their feet.
+void switch_memory_off(const std::string& group) {
+  if (std::ranges::any_of(groups_below(group), is_ours)) return;
+  static_cast<void>(switch_memory(group, "-memory"));
 }
 
 base::Status make_directory(const std::string& path) {
@@ -232,12 +267,16 @@ base::Result<GroupPlace> plan_freezer_group(const Roots& roots) {
                     "leave out --freeze");
 }
 
-base::Status make_group(const GroupPlace& place) {
+base::Status make_group(const GroupPlace& place,
+                        const std::vector<int32_t>& ours) {
   base::Status status = base::Ok{};
   if (!place.tool_directory.empty()) {
     status = make_directory(place.tool_directory);
-    if (status)
-      status = write_word(place.tool_directory + "/cgroup.procs", "0");
+    for (int32_t pid : ours) {
+      if (!status) break;
+      status = write_word(place.tool_directory + "/cgroup.procs",
+                          std::to_string(pid));
+    }
   }
   if (status && !place.enabled_in.empty()) {
     status = switch_memory(place.enabled_in, "+memory");
@@ -295,7 +334,7 @@ base::Status undo_group(const GroupPlace& place) {
     }
   }
   if (place.tool_directory.empty() && !place.enabled_in.empty()) {
-    static_cast<void>(switch_memory(place.enabled_in, "-memory"));
+    switch_memory_off(place.enabled_in);
   }
   if (!is_gone) {
     return base::fail(ErrorKind::System,

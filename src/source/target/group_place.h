@@ -22,7 +22,8 @@ struct GroupPlace {
   // had to switch memory on for children of this group, it is switched off
   // again.
   std::string enabled_in;
-  // And where that meant to move out ourselves, this is where to.
+  // And where that meant to move out ourselves, with our guardian, this is
+  // where to.
   std::string tool_directory;
   bool operator==(const GroupPlace&) const = default;
 };
@@ -37,8 +38,10 @@ base::Result<GroupPlace> plan_memory_group(const Roots& roots,
 // tasks can still be killed, then v1's freezer.
 base::Result<GroupPlace> plan_freezer_group(const Roots& roots);
 
-// A failure leaves nothing behind.
-base::Status make_group(const GroupPlace& place);
+// `ours` are the processes of ours that stand where the group is made, and move
+// aside where they must. A failure leaves nothing behind.
+base::Status make_group(const GroupPlace& place,
+                        const std::vector<int32_t>& ours);
 
 base::Status add_to_group(const GroupPlace& place, int32_t pid);
 
