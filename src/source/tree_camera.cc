@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -78,6 +79,44 @@ const Mapping* find_old(const std::vector<Mapping>& old,
 
 bool is_hugetlb(const SmapsFields& fields) {
   return model::hugetlb_bytes(fields).value_or(0) > 0;
+}
+
+// The anonymous part of the PSS, which only a rollup tells by itself: a mapping
+// of both kinds is divided as its RSS is.
+double anonymous_pss(const model::Mapping& mapping) {
+  const auto value = [&](model::SmapsField field) {
+    return static_cast<double>(mapping.fields.get_or_zero(field));
+  };
+  const double rss = value(model::SmapsField::Rss);
+  if (rss <= 0) return 0;
+  return value(model::SmapsField::Pss) *
+         std::min(1.0, value(model::SmapsField::Anonymous) / rss);
+}
+
+// Empty where a process may not be read: what it holds is then not known.
+std::optional<uint64_t> anonymous_bytes(const model::Sample& sample) {
+  double sum = 0;
+  for (const model::Process& process : sample.processes) {
+    if (process.state == model::ProcessState::Denied) return std::nullopt;
+    if (!process.mappings) continue;
+    for (const model::Mapping& mapping : *process.mappings)
+      sum += anonymous_pss(mapping);
+  }
+  return static_cast<uint64_t>(sum);
+}
+
+std::optional<uint64_t> accounted_bytes(const model::Sample& sample,
+                                        const model::GroupStat& stat) {
+  if (!stat.anon_bytes || !stat.file_bytes) return std::nullopt;
+  // The kernel charges in batches of 64 pages a CPU, and the parts are summed
+  // up when as many changes have come together.
+  constexpr uint64_t kAheadPages = uint64_t{2} * 64;
+  static const auto kAheadBytes =
+      static_cast<uint64_t>(::sysconf(_SC_NPROCESSORS_CONF)) * kAheadPages *
+      static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  const uint64_t anonymous =
+      std::min(*stat.anon_bytes, anonymous_bytes(sample).value_or(UINT64_MAX));
+  return anonymous + *stat.file_bytes + model::kernel_bytes(stat) + kAheadBytes;
 }
 
 }  // namespace
@@ -161,6 +200,7 @@ model::Capture TreeCamera::take(const std::vector<TreeMember>& members,
   if (group != nullptr) {
     capture.charged_after_bytes = group->charged_bytes();
     capture.stat = group->stat();
+    capture.accounted_bytes = accounted_bytes(sample, capture.stat);
   }
   sample.ended_monotonic_ns = base::monotonic_ns();
   if (exposure == Exposure::Full) {
