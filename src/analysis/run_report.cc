@@ -119,8 +119,10 @@ void set_processes(const RunRecord& record, RunReport& report) {
 }
 
 void add_to(RunName& row, const RunProcess& process, uint64_t end_ns) {
+  // What the command left running may start others after its end.
+  const uint64_t start_ns = process.life.started_ns;
   const uint64_t lived =
-      process.life.ended_ns.value_or(end_ns) - process.life.started_ns;
+      std::max(process.life.ended_ns.value_or(end_ns), start_ns) - start_ns;
   row.shortest_ns = row.count == 0 ? lived : std::min(row.shortest_ns, lived);
   row.longest_ns = std::max(row.longest_ns, lived);
   row.peak_rss_bytes =

@@ -123,6 +123,17 @@ ExitCode exit_code_of(const base::Error& error) {
   }
 }
 
+// What to end with when CLI11 threw: before the command of a wrapper, too, a
+// failure of ours must not look like one of that program's.
+ExitCode exit_code_of_throw(int argc, char** argv, ExitCode usual) {
+  for (const CommandEntry& entry : command_table()) {
+    if (argc > 1 && entry.name == argv[1] && entry.wraps_a_command) {
+      return ExitCode::WrapperFailed;
+    }
+  }
+  return usual;
+}
+
 ExitCode run(int argc, char** argv) {
   fill_standard_descriptors();
   // A reader that has seen enough is told by the failing write.
@@ -144,6 +155,10 @@ ExitCode run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using tidemark::cli::ExitCode;
+  const auto ending = [&](ExitCode usual) {
+    return static_cast<int>(
+        tidemark::cli::exit_code_of_throw(argc, argv, usual));
+  };
   // CLI11 throws on odd arguments and the standard library when memory ends;
   // nothing of ours does.
   try {
@@ -154,14 +169,14 @@ int main(int argc, char** argv) {
     tidemark::cli::print_error(tidemark::base::fail(
         tidemark::base::ErrorKind::Misused,
         std::string(what.substr(0, what.find(':'))) + " needs a value"));
-    return static_cast<int>(ExitCode::Misused);
+    return ending(ExitCode::Misused);
   } catch (const CLI::ParseError& error) {
     tidemark::cli::print_error(
         tidemark::base::fail(tidemark::base::ErrorKind::Misused, error.what()));
-    return static_cast<int>(ExitCode::Misused);
+    return ending(ExitCode::Misused);
   } catch (const std::exception& error) {
     tidemark::cli::print_error(
         tidemark::base::fail(tidemark::base::ErrorKind::System, error.what()));
-    return static_cast<int>(ExitCode::Failed);
+    return ending(ExitCode::Failed);
   }
 }

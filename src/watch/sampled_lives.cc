@@ -48,6 +48,8 @@ void SampledLives::note(int32_t pid, uint64_t now_ns) {
     life.started_ns = now_ns;
     life.peak_source = model::PeakSource::Sampled;
     seen.start_ticks = stat->start_ticks;
+    // Also of one that is gone before its size is read.
+    seen.last_seen_ns = now_ns;
   }
   if (life.comm != stat->comm) {
     life.comm = stat->comm;

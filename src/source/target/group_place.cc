@@ -165,6 +165,14 @@ base::Result<GroupPlace> plan_v2(const std::string& home,
                     "systemd-run --user --scope -p Delegate=yes tidemark run");
 }
 
+// A path of the hierarchy as seen from a mount that shows only what is below
+// `root`, as in a container.
+std::string path_below(const std::string& path, const std::string& root) {
+  const bool is_inside = root != "/" && (path + "/").starts_with(root + "/");
+  const std::string rest = is_inside ? path.substr(root.size()) : path;
+  return rest == "/" ? "" : rest;
+}
+
 base::Status switch_memory(const std::string& group, const char* word) {
   return write_word(group + "/cgroup.subtree_control", word);
 }
@@ -256,7 +264,7 @@ base::Result<GroupPlace> plan_freezer_group(const Roots& roots) {
                                    &parse::CgroupMembership::controllers);
       if (own == memberships->end()) continue;
       const std::string home =
-          mount.mount_point + (own->path == "/" ? "" : own->path);
+          mount.mount_point + path_below(own->path, mount.root);
       if (!may_make_in(home)) continue;
       return GroupPlace{
           version, free_name(home), home + "/cgroup.procs", {}, {}};
@@ -272,6 +280,7 @@ base::Status make_group(const GroupPlace& place,
   base::Status status = base::Ok{};
   if (!place.tool_directory.empty()) {
     status = make_directory(place.tool_directory);
+    if (!status) return status;
     for (int32_t pid : ours) {
       if (!status) break;
       status = write_word(place.tool_directory + "/cgroup.procs",
@@ -282,7 +291,11 @@ base::Status make_group(const GroupPlace& place,
     status = switch_memory(place.enabled_in, "+memory");
   }
   if (status) status = make_directory(place.directory);
-  if (!status) static_cast<void>(undo_group(place));
+  if (status) return status;
+  // It came last: whatever has its name now is somebody else's.
+  GroupPlace made = place;
+  made.directory.clear();
+  static_cast<void>(undo_group(made));
   return status;
 }
 

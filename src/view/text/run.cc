@@ -24,17 +24,45 @@ std::string times(const TextStyle& style, uint64_t count) {
   return (style.utf8 ? " ×" : " x") + base::grouped(count);
 }
 
-// Analysis writes " x8" behind a name; on a terminal it is the real sign.
+// Analysis writes " x8" behind a name; on a terminal it is the real sign. What
+// stands inside a name ("python3 x86.py") is left as it is.
 std::string with_sign(const TextStyle& style, std::string text) {
   if (!style.utf8) return text;
   for (size_t at = text.find(" x"); at != std::string::npos;
        at = text.find(" x", at + 1)) {
     const size_t digit = at + 2;
-    if (digit < text.size() && text[digit] >= '0' && text[digit] <= '9') {
-      text.replace(at, 2, " ×");
-    }
+    const size_t end =
+        std::min(text.find_first_not_of("0123456789", digit), text.size());
+    const bool is_last = end == text.size() || text[end] == ',';
+    if (end > digit && is_last) text.replace(at, 2, " ×");
   }
   return text;
+}
+
+std::string counted(uint64_t count, const char* one, const char* many) {
+  return base::grouped(count) + " " + (count == 1 ? one : many);
+}
+
+// Breaks at blanks where it is longer than the screen is wide; a longer word
+// stays whole, because half a path is no path.
+std::string sentence(const TextStyle& style, Ink ink, std::string_view text) {
+  std::string out;
+  std::string line(kIndent, ' ');
+  size_t indent = kIndent;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view word = base::take_until(rest, ' ');
+    const bool is_first = line.size() == indent;
+    const size_t width = base::display_width(line) + base::display_width(word);
+    if (!is_first && !style.wide && width + 1 > style.width) {
+      out += paint(style, ink, line) + "\n";
+      indent = 2 * kIndent;
+      line.assign(indent, ' ');
+    } else if (!is_first) {
+      line += ' ';
+    }
+    line += word;
+  }
+  return out + paint(style, ink, line) + "\n";
 }
 
 std::string after_start(int64_t ns) {
@@ -93,7 +121,7 @@ const analysis::RunProcess* largest_of(const RunReport& report) {
 
 void add_rss(Table& table, const RunReport& report, const TextStyle& style) {
   if (!report.rss || !report.peak_is_charge) return;
-  std::string note = "highest sum over the tree";
+  std::string note = "highest sum";
   if (report.rss->time_ns && *report.rss->time_ns >= report.start_ns) {
     note +=
         ", at " + base::long_duration(*report.rss->time_ns - report.start_ns);
@@ -111,7 +139,7 @@ void add_largest(Table& table, const RunReport& report,
   std::string note =
       "one process: " +
       base::fit_width(base::visible(largest->name), 20, ellipsis(style)) +
-      ", its own peak RSS";
+      ", peak RSS";
   const uint64_t bytes = *largest->life.peak_rss_bytes;
   switch (largest->life.peak_source) {
     case model::PeakSource::Counted:
@@ -124,7 +152,7 @@ void add_largest(Table& table, const RunReport& report,
       note += " by taskstats, a little low";
       break;
     case model::PeakSource::MaxRss:
-      note += " by wait4, may be its parent's";
+      note += " by wait4, or its parent's";
       break;
     case model::PeakSource::Sampled:
       note += ", highest seen";
@@ -259,7 +287,8 @@ std::string mapping_table(const RunReport& report,
                {"%", Align::Right, 5},
                {"kind", Align::Left}});
   const uint64_t whole = std::max(report.peak.bytes, report.captured_bytes);
-  const size_t shown = std::min(options.row_limit / 2, report.mappings.size());
+  const size_t shown = std::min(std::max<size_t>(options.row_limit / 2, 1),
+                                report.mappings.size());
   for (size_t i = 0; i < shown; ++i) {
     const analysis::RunMapping& row = report.mappings[i];
     std::string kind(model::category_name(row.category));
@@ -316,9 +345,10 @@ std::string tree_drawing(const RunReport& report, const RunTextOptions& options,
   }
   std::string out = "\n" + table.render_indented(style, kIndent);
   if (shown < report.tree.size()) {
-    out += paint(style, Ink::Dim,
-                 fmt::format("  {} more lines, in --json\n",
-                             report.tree.size() - shown));
+    out += paint(
+        style, Ink::Dim,
+        "  " + counted(report.tree.size() - shown, "more line", "more lines") +
+            ", in --json\n");
   }
   return out;
 }
@@ -362,68 +392,47 @@ std::string process_table(const RunReport& report,
   }
   if (rest.count > 0) {
     table.add_row(
-        {dim(fmt::format("{} other names{}", report.names.size() - shown,
-                         times(style, rest.count))),
+        {dim(counted(report.names.size() - shown, "other name", "other names") +
+             times(style, rest.count)),
          dim(spelled(style, rest.peak_rss_bytes)),
          dim(spelled(style, rest.at_peak_bytes))});
   }
   return "\n" + table.render_indented(style, kIndent);
 }
 
-std::string completeness(const RunReport& report) {
-  std::string text;
+std::vector<std::string> completeness(const RunReport& report) {
+  std::vector<std::string> list;
   if (!report.lists_every_process) {
-    text += fmt::format(
-        "  {} processes were seen; those that lived between two looks are "
-        "missing\n",
-        base::grouped(report.process_count));
+    list.push_back(
+        counted(report.process_count, "process was", "processes were") +
+        " seen; those that lived between two looks are missing");
   }
   if (report.unlisted_count > 0) {
-    text += fmt::format("  {} more processes are counted, not listed\n",
-                        base::grouped(report.unlisted_count));
+    list.push_back(counted(report.unlisted_count, "more process is",
+                           "more processes are") +
+                   " counted, not listed");
   }
   if (report.lost_count > 0) {
-    text += fmt::format("  {} processes were lost: no room for their records\n",
-                        base::grouped(report.lost_count));
+    list.push_back(counted(report.lost_count,
+                           "process was lost: no room for its record",
+                           "processes were lost: no room for their records"));
   }
   if (report.left_running_count > 0) {
-    text += fmt::format("  {} of them still {}, left alone\n",
-                        base::grouped(report.left_running_count),
-                        report.left_running_count == 1 ? "runs" : "run");
+    list.push_back(counted(report.left_running_count,
+                           "of them still runs, left alone",
+                           "of them still run, left alone"));
   }
   if (report.rescanned_count > 0) {
-    text += fmt::format(
-        "  {} large process{} shown by a page scan: PSS as a share of RSS is "
-        "that of\n  the last full look\n",
-        base::grouped(report.rescanned_count),
-        report.rescanned_count == 1 ? " is" : "es are");
+    list.push_back(counted(report.rescanned_count, "large process is",
+                           "large processes are") +
+                   " shown by a page scan: PSS as a share of RSS is that of "
+                   "the last full look");
   }
   if (report.unreadable_count > 0) {
-    text += fmt::format("  {} processes at the peak could not be read\n",
-                        base::grouped(report.unreadable_count));
+    list.push_back(counted(report.unreadable_count, "process", "processes") +
+                   " at the peak could not be read");
   }
-  return text;
-}
-
-// Breaks at blanks; lines after the first stand a little deeper.
-std::string wrapped(std::string_view text, const TextStyle& style) {
-  std::string out;
-  std::string line(kIndent, ' ');
-  bool is_fresh = true;
-  while (!text.empty()) {
-    const std::string_view word = base::take_word(text);
-    if (word.empty()) break;
-    if (!is_fresh && base::display_width(line) + 1 + base::display_width(word) >
-                         style.width) {
-      out += line + "\n";
-      line.assign(2 * kIndent, ' ');
-      is_fresh = true;
-    }
-    if (!is_fresh) line += ' ';
-    line += word;
-    is_fresh = false;
-  }
-  return out + line + "\n";
+  return list;
 }
 
 std::string cost_text(const RunReport& report) {
@@ -432,12 +441,16 @@ std::string cost_text(const RunReport& report) {
                            ? 0
                            : 100.0 * static_cast<double>(cost.cpu_ns) /
                                  static_cast<double>(report.duration_ns);
-  std::string text = fmt::format(
-      "  cost: {:.1f} % of a core, {} capture{} in {}", share,
-      base::grouped(cost.capture_count), cost.capture_count == 1 ? "" : "s",
-      base::long_duration(cost.capture_ns));
-  if (cost.stop_count == 0) return text + ", nothing stopped or frozen\n";
-  return text + fmt::format(", {} {} for {}\n", base::grouped(cost.stop_count),
+  std::string text = fmt::format("cost: {:.1f} % of a core, {} capture{} in {}",
+                                 share, base::grouped(cost.capture_count),
+                                 cost.capture_count == 1 ? "" : "s",
+                                 base::long_duration(cost.capture_ns));
+  if (cost.bpf_ns) {
+    text +=
+        ", BPF " + base::long_duration(*cost.bpf_ns) + " of the command's time";
+  }
+  if (cost.stop_count == 0) return text + ", nothing stopped or frozen";
+  return text + fmt::format(", {} {} for {}", base::grouped(cost.stop_count),
                             cost.stop_count == 1 ? "stop" : "stops",
                             base::long_duration(cost.stopped_ns));
 }
@@ -469,10 +482,12 @@ std::string run_text(const RunReport& report, const RunTextOptions& options,
   out += mapping_table(report, options, style);
   out += tree_drawing(report, options, style);
   out += process_table(report, options, style);
-  out += paint(style, Ink::Warn, completeness(report));
-  out += "\n" + paint(style, Ink::Dim, cost_text(report));
+  for (const std::string& line : completeness(report)) {
+    out += sentence(style, Ink::Warn, line);
+  }
+  out += "\n" + sentence(style, Ink::Dim, cost_text(report));
   for (const std::string& note : report.notes) {
-    out += paint(style, Ink::Warn, wrapped(base::visible(note), style));
+    out += sentence(style, Ink::Warn, base::visible(note));
   }
   return out;
 }
