@@ -32,22 +32,23 @@ enum {
 };
 
 // --- set by user space before loading ---------------------------------------
+// Yes and no are bytes: the skeleton would call a bool _Bool, which C++ lacks.
 
 const volatile __u64 namespace_device = 0;
 const volatile __u64 namespace_inode = 0;
 const volatile __u32 tool_pid = 0;
 const volatile __u32 cpu_count = 1;
-const volatile bool follows_descendants = true;
-const volatile bool height_is_charge = false;
-const volatile bool stops_at_crossing = false;
+const volatile __u8 follows_descendants = 1;
+const volatile __u8 height_is_charge = 0;
+const volatile __u8 stops_at_crossing = 0;
 
 // --- shared with user space while running ------------------------------------
 
 // The next child of the tool is the root of the tree.
-bool adopts_next_child = false;
+__u8 adopts_next_child = 0;
 // Distance from one per-CPU copy of anything to the next, by CPU.
 __u64 cpu_offset[TM_CPU_LIMIT] = {};
-bool has_cpu_offsets = false;
+__u8 has_cpu_offsets = 0;
 
 __u64 next_mark_pages = 0;
 __u64 step_permille = 62;
@@ -420,7 +421,7 @@ static __always_inline void add_process(struct task_struct* task,
 static __always_inline void adopt_child(struct task_struct* task) {
   const __u32 tgid = BPF_CORE_READ(task, tgid);
   struct tm_process process = {.kind = TM_RECORD_EXIT};
-  adopts_next_child = false;
+  adopts_next_child = 0;
   process.pid = namespace_pid(task);
   process.parent_pid = tool_pid;
   process.started_ns = bpf_ktime_get_ns();

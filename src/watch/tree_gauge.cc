@@ -119,7 +119,7 @@ void TreeGauge::arrange_bpf(const GaugeOptions& options) {
 
 base::Result<TreeGauge> TreeGauge::arrange(const source::Roots& roots,
                                            const GaugeOptions& options) {
-  TreeGauge gauge(roots);
+  TreeGauge gauge;
   if (options.may_use_group) gauge.arrange_group(roots);
   if (options.freezes) {
     base::Status status = gauge.arrange_freezer(roots);

@@ -81,7 +81,7 @@ class TreeGauge {
   base::Status undo();
 
  private:
-  explicit TreeGauge(const source::Roots& roots) : roots_(roots) {}
+  TreeGauge() = default;
   void arrange_group(const source::Roots& roots);
   base::Status arrange_freezer(const source::Roots& roots);
   base::Status make_groups();
@@ -91,7 +91,6 @@ class TreeGauge {
   void fill_from_follower(model::RunRecord& record);
   void fill_without_follower(model::RunRecord& record);
 
-  const source::Roots& roots_;
   std::vector<std::string> notes_;
   std::vector<source::GroupPlace> places_;
   std::optional<source::Guardian> guardian_;

@@ -127,9 +127,9 @@ base::Status TreeFollower::State::open(const FollowOptions& options) {
   settings->tool_pid = static_cast<uint32_t>(::getpid());
   settings->cpu_count =
       static_cast<uint32_t>(std::min<int>(cpus, TM_CPU_LIMIT));
-  settings->follows_descendants = options.with_descendants;
-  settings->height_is_charge = options.height_is_charge;
-  settings->stops_at_crossing = options.stops_at_crossing;
+  settings->follows_descendants = options.with_descendants ? 1 : 0;
+  settings->height_is_charge = options.height_is_charge ? 1 : 0;
+  settings->stops_at_crossing = options.stops_at_crossing ? 1 : 0;
   bpf_program__set_autoload(skeleton->progs.on_page_alloc,
                             options.sees_page_cache);
   // Before 6.1 an address that is used again may bring a foreign peak along.
@@ -157,7 +157,7 @@ void TreeFollower::State::find_cpu_offsets() const {
     if (shared->percpu_address[cpu] == 0) return;
     shared->cpu_offset[cpu] = shared->percpu_address[cpu] - base;
   }
-  shared->has_cpu_offsets = true;
+  shared->has_cpu_offsets = 1;
 }
 
 base::Status TreeFollower::State::load(const FollowOptions& options) {
@@ -212,7 +212,7 @@ TreeFollower& TreeFollower::operator=(TreeFollower&&) noexcept = default;
 TreeFollower::~TreeFollower() = default;
 
 void TreeFollower::adopt_next_child() {
-  state_->skeleton->bss->adopts_next_child = true;
+  state_->skeleton->bss->adopts_next_child = 1;
 }
 
 base::Status TreeFollower::adopt(const std::vector<int32_t>& pids) {
@@ -296,9 +296,10 @@ std::vector<LivingProcess> TreeFollower::living() const {
   }
   std::ranges::sort(list, {},
                     [](const LivingProcess& p) { return p.life.pid; });
-  const auto repeated = std::ranges::unique(
-      list, {}, [](const LivingProcess& p) { return p.life.pid; });
-  list.erase(repeated.begin(), repeated.end());
+  const auto is_same = [](const LivingProcess& a, const LivingProcess& b) {
+    return a.life.pid == b.life.pid;
+  };
+  list.erase(std::unique(list.begin(), list.end(), is_same), list.end());
   return list;
 }
 

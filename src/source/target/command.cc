@@ -63,7 +63,7 @@ struct ChildPlan {
 }
 
 base::Error exec_error(const std::string& name, int err) {
-  const base::Error error =
+  base::Error error =
       base::fail_errno("cannot run '" + base::visible(name) + "'", err);
   // A name that is a directory, a bad format: found, and yet no program.
   const bool is_found = err != ENOENT && err != ENOTDIR;
