@@ -75,6 +75,8 @@ struct pid {
 
 struct signal_struct {
   atomic_t live;
+  int group_exit_code;
+  unsigned int flags;
 };
 
 struct task_struct {

@@ -24,6 +24,7 @@ enum {
   kCloneVm = 0x100,
   kCloneThread = 0x10000,
   kSigStop = 19,
+  kSignalGroupExit = 4,   // SIGNAL_GROUP_EXIT
   kSwapMember = 2,        // counts what is not resident
   kExactPages = 16384,    // 64 MiB: up to here every event is summed exactly
   kFirstStepPages = 64,   // the kernel charges in batches of that many
@@ -470,6 +471,16 @@ int BPF_PROG(on_exec, struct task_struct* task, int old_pid,
   return 0;
 }
 
+// As wait() makes it: what ends all threads at once counts, also where the
+// first of them had ended before.
+static __always_inline int wait_status(const struct task_struct* task) {
+  const struct signal_struct* signal = BPF_CORE_READ(task, signal);
+  if (BPF_CORE_READ(signal, flags) & kSignalGroupExit) {
+    return BPF_CORE_READ(signal, group_exit_code);
+  }
+  return BPF_CORE_READ(task, group_leader, exit_code);
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct* task) {
   const __u32 tgid = BPF_CORE_READ(task, tgid);
@@ -478,7 +489,7 @@ int BPF_PROG(on_exit, struct task_struct* task) {
   process = bpf_map_lookup_elem(&processes, &tgid);
   if (!process) return 0;
   process->ended_ns = bpf_ktime_get_ns();
-  process->exit_code = BPF_CORE_READ(task, group_leader, exit_code);
+  process->exit_code = wait_status(task);
   process->peak_pages = leave_space(process);
   bpf_probe_read_kernel_str(process->comm, sizeof(process->comm), task->comm);
   // Without a wake-up: the reader comes by often enough, and a build ends

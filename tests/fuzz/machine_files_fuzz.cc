@@ -17,6 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
   }
   (void)parse::parse_cgroup_number(text);
+  (void)parse::parse_group_stat(text, model::CgroupVersion::V1);
+  (void)parse::parse_group_stat(text, model::CgroupVersion::V2);
   (void)parse::lists_controller(text, "memory");
   for (const parse::UserName& user : parse::parse_passwd(text)) {
     if (user.name.empty()) std::abort();

@@ -18,7 +18,7 @@ namespace {
 using analysis::RunReport;
 
 constexpr size_t kIndent = 2;
-constexpr size_t kLabelWidth = 24;
+constexpr size_t kLabelWidth = 25;
 
 std::string times(const TextStyle& style, uint64_t count) {
   return (style.utf8 ? " ×" : " x") + base::grouped(count);

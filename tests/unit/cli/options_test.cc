@@ -249,7 +249,151 @@ TEST(ParseOptions, AFlagTakesNoValue) {
   EXPECT_EQ(failure({"--verbose=false"}), "--verbose takes no value");
 }
 
+// ---- a command to run -------------------------------------------------------
+
+// As `run` has it: options of ours, then somebody else's words.
+struct Wrapper {
+  bool quiet = false;
+  bool help = false;
+  std::string output;
+  std::vector<std::string> words;
+  OptionTable table;
+
+  Wrapper() {
+    table.command("COMMAND", "what to run", words);
+    table.flag("-q,--quiet", "less", quiet);
+    table.flag("-h,--help", "this text", help);
+    table.value("-o,--output", "FILE", "where to", output);
+  }
+  Wrapper(const Wrapper&) = delete;
+  Wrapper& operator=(const Wrapper&) = delete;
+};
+
+TEST(OptionsOfACommand, EndAtTheFirstWordThatIsNone) {
+  const Wrapper run;
+  ASSERT_TRUE(parse_options(run.table, {"ls", "-la", "-q"}));
+  EXPECT_EQ(run.words, (Words{"ls", "-la", "-q"}));
+  EXPECT_FALSE(run.quiet) << "that is an option of ls";
+}
+
+TEST(OptionsOfACommand, AValueIsNotTheCommand) {
+  for (const Words& before :
+       {Words{"-o", "f"}, Words{"-of"}, Words{"--output", "f"},
+        Words{"--output=f"}, Words{"-qo", "f"}, Words{"-qof"}}) {
+    Words arguments = before;
+    arguments.insert(arguments.end(), {"ls", "--help"});
+    const Wrapper run;
+    ASSERT_TRUE(parse_options(run.table, arguments)) << before[0];
+    EXPECT_EQ(run.output, "f") << before[0];
+    EXPECT_EQ(run.words, (Words{"ls", "--help"})) << before[0];
+    EXPECT_FALSE(run.help) << "that of ls is meant";
+    EXPECT_EQ(run.quiet, before[0].starts_with("-q")) << before[0];
+  }
+}
+
+TEST(OptionsOfACommand, AValueMayLookLikeACommandOrADash) {
+  const Wrapper run;
+  ASSERT_TRUE(parse_options(run.table, {"-o", "-", "-q", "ls"}));
+  EXPECT_EQ(run.output, "-");
+  EXPECT_TRUE(run.quiet);
+  EXPECT_EQ(run.words, Words{"ls"});
+}
+
+TEST(OptionsOfACommand, TwoDashesEndThem) {
+  const Wrapper run;
+  ASSERT_TRUE(parse_options(run.table, {"-q", "--", "--weird", "-q"}));
+  EXPECT_TRUE(run.quiet);
+  EXPECT_EQ(run.words, (Words{"--weird", "-q"}));
+}
+
+TEST(OptionsOfACommand, OnlyTheFirstTwoDashesAreOurs) {
+  const Wrapper run;
+  ASSERT_TRUE(parse_options(run.table, {"--", "--", "ls"}));
+  EXPECT_EQ(run.words, (Words{"--", "ls"}));
+  const Wrapper later;
+  ASSERT_TRUE(parse_options(later.table, {"env", "--", "ls"}));
+  EXPECT_EQ(later.words, (Words{"env", "--", "ls"}));
+}
+
+TEST(OptionsOfACommand, ADashAloneIsACommand) {
+  const Wrapper run;
+  ASSERT_TRUE(parse_options(run.table, {"-"}));
+  EXPECT_EQ(run.words, Words{"-"});
+}
+
+TEST(OptionsOfACommand, AnEmptyWordIsACommand) {
+  const Wrapper run;
+  ASSERT_TRUE(parse_options(run.table, {"", "-q"}));
+  EXPECT_EQ(run.words, (Words{"", "-q"}));
+}
+
+TEST(OptionsOfACommand, NoCommandIsLeftToTheCommand) {
+  for (const Words& words : {Words{}, Words{"-q"}, Words{"--"}}) {
+    const Wrapper run;
+    ASSERT_TRUE(parse_options(run.table, words));
+    EXPECT_TRUE(run.words.empty());
+  }
+}
+
+TEST(OptionsOfACommand, AnUnknownOneBeforeTheCommandIsRefused) {
+  const Wrapper run;
+  base::Status status = parse_options(run.table, {"--quite", "ls"});
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error(),
+            base::fail(ErrorKind::Misused,
+                       "unknown option '--quite'; did you mean '--quiet'?"));
+}
+
+TEST(FindOperands, IsWhereTheCommandBegins) {
+  const Wrapper run;
+  struct Case {
+    Words arguments;
+    size_t begin;
+  };
+  for (const Case& one : {
+           Case{{"ls", "-la"}, 0},
+           Case{{"-o", "f", "ls", "--help"}, 2},
+           Case{{"-qo", "f", "ls"}, 2},
+           Case{{"-of", "ls"}, 1},
+           Case{{"--output=f", "ls"}, 1},
+           Case{{"--", "--weird"}, 0},
+           Case{{"-q", "--", "ls"}, 1},
+           Case{{"-"}, 0},
+           Case{{"-q"}, 1},
+           Case{{"-o"}, 1},
+           Case{{"-o", "f"}, 2},
+           Case{{}, 0},
+       }) {
+    EXPECT_EQ(find_operands(run.table, one.arguments), one.begin)
+        << testing::PrintToString(one.arguments);
+  }
+}
+
+TEST(FindOperands, OfATableWithoutACommandIsBehindTheLast) {
+  const Example example;
+  EXPECT_EQ(find_operands(example.table, {"1", "-v", "--", "2"}), 4U);
+}
+
+RC_GTEST_PROP(OptionsOfACommandProperty, ItsWordsArriveAsTheyWereTyped, ()) {
+  std::vector<std::string> words =
+      *rc::gen::container<std::vector<std::string>>(odd_word());
+  words.insert(words.begin(), "command");
+  std::vector<std::string> arguments = {"-q", "-o", "f"};
+  if (*rc::gen::arbitrary<bool>()) arguments.emplace_back("--");
+  arguments.insert(arguments.end(), words.begin(), words.end());
+  const Wrapper run;
+  RC_ASSERT(parse_options(run.table, arguments));
+  RC_ASSERT(run.words == words);
+}
+
 // ---- the table --------------------------------------------------------------
+
+TEST(OptionTable, ACommandIsRequiredAndTakesTheRest) {
+  const Wrapper run;
+  const Option& command = run.table.all().front();
+  EXPECT_TRUE(command.is_positional && command.is_required &&
+              command.takes_many && command.takes_rest);
+}
 
 TEST(OptionTable, AChoiceShowsItsWordsAsItsValue) {
   const Example example;

@@ -100,6 +100,47 @@ TEST(Output, AStandardOutputThatCannotBeWrittenFailsAtOnce) {
   EXPECT_EQ(what, "cannot write standard output: Bad file descriptor");
 }
 
+TEST(Output, StandardErrorIsWrittenWhereTalkGoes) {
+  EXPECT_EQ(written_to(STDOUT_FILENO,
+                       [] {
+                         EXPECT_EQ(
+                             written_to(STDERR_FILENO,
+                                        [] {
+                                          Output output =
+                                              Output::standard_error();
+                                          EXPECT_TRUE(output.write("report\n"));
+                                        }),
+                             "report\n");
+                       }),
+            "");
+}
+
+TEST(Output, StandardErrorIsDescriptorTwo) {
+  EXPECT_EQ(Output::standard_error().fd(), STDERR_FILENO)
+      << "whether it is a terminal decides on colour";
+}
+
+TEST(Output, AClosedStandardErrorIsAnError) {
+  const base::Fd null(::open("/dev/null", O_RDONLY));
+  std::string what;
+  {
+    const Redirect redirect(STDERR_FILENO, null.get());
+    base::Status status = Output::standard_error().write("report\n");
+    what = status ? "written" : status.error().what;
+  }
+  EXPECT_EQ(what, "cannot write standard error: Bad file descriptor");
+}
+
+TEST(BrokenPipes, AreRememberedAsWeWereStarted) {
+  const auto before = std::signal(SIGPIPE, SIG_IGN);
+  ignore_broken_pipes();
+  EXPECT_TRUE(were_broken_pipes_ignored());
+  std::signal(SIGPIPE, SIG_DFL);
+  ignore_broken_pipes();
+  EXPECT_FALSE(were_broken_pipes_ignored());
+  EXPECT_EQ(std::signal(SIGPIPE, before), SIG_IGN) << "from then on they are";
+}
+
 TEST(WriteStderr, WritesToStandardError) {
   EXPECT_EQ(written_to(STDERR_FILENO, [] { write_stderr("talk\n"); }),
             "talk\n");

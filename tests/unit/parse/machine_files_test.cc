@@ -11,6 +11,8 @@ namespace tidemark::parse {
 namespace {
 
 using base::ErrorKind;
+using model::CgroupVersion;
+using model::GroupStat;
 using model::MemInfo;
 using model::ZoneInfo;
 using test::read_fixture;
@@ -256,6 +258,107 @@ TEST(CgroupNumber, RefusesWhatIsNoNumber) {
     ASSERT_FALSE(number) << text;
     EXPECT_EQ(number.error().kind, ErrorKind::Malformed);
   }
+}
+
+// ---- memory.stat
+
+GroupStat stat_of(std::string_view text, CgroupVersion version) {
+  base::Result<GroupStat> stat = parse_group_stat(text, version);
+  EXPECT_TRUE(stat) << stat.error().what;
+  return stat ? *stat : GroupStat();
+}
+
+TEST(GroupStat, ReadsARealOneOfV2) {
+  GroupStat expected;
+  expected.anon_bytes = 8441856;
+  expected.file_bytes = 0;
+  expected.shmem_bytes = 0;
+  expected.file_mapped_bytes = 0;
+  expected.kernel_bytes = 77824;
+  expected.slab_bytes = 4136;
+  expected.page_tables_bytes = 57344;
+  expected.kernel_stack_bytes = 0;
+  expected.percpu_bytes = 0;
+  expected.socket_bytes = 0;
+  expected.vmalloc_bytes = 0;
+  EXPECT_EQ(stat_of(read_fixture("debian-6.12/cgroup/app/memory.stat"),
+                    CgroupVersion::V2),
+            expected);
+}
+
+TEST(GroupStat, ReadsARealOneOfV1) {
+  GroupStat expected;
+  expected.anon_bytes = 2256896;
+  expected.file_bytes = 204800;
+  expected.shmem_bytes = 167936;
+  expected.file_mapped_bytes = 180224;
+  expected.swap_bytes = 0;
+  EXPECT_EQ(stat_of(read_fixture("host-6.18/cgroup/memory/app/memory.stat"),
+                    CgroupVersion::V1),
+            expected)
+      << "of kernel memory it tells nothing";
+}
+
+// The command may make groups of its own below ours.
+TEST(GroupStat, OfV1IncludesTheGroupsBelow) {
+  const GroupStat stat = stat_of(
+      "cache 8224768\nrss 663552\nshmem 0\ntotal_cache 10117709824\n"
+      "total_rss 1331695616\ntotal_shmem 2191360\n",
+      CgroupVersion::V1);
+  EXPECT_EQ(stat.anon_bytes, 1331695616U);
+  EXPECT_EQ(stat.file_bytes, 10117709824U);
+  EXPECT_EQ(stat.shmem_bytes, 2191360U);
+}
+
+TEST(GroupStat, LeavesUnreportedFieldsEmpty) {
+  const GroupStat stat = stat_of("anon 4096\n", CgroupVersion::V2);
+  EXPECT_EQ(stat.anon_bytes, 4096U);
+  EXPECT_FALSE(stat.kernel_bytes) << "before 5.18; absent must not be zero";
+}
+
+TEST(GroupStat, ReadsTheNamesOfItsVersionOnly) {
+  const char* const text = "anon 1\nkernel 2\ntotal_rss 3\ntotal_swap 4\n";
+  EXPECT_EQ(stat_of(text, CgroupVersion::V1).anon_bytes, 3U);
+  EXPECT_EQ(stat_of(text, CgroupVersion::V1).kernel_bytes, std::nullopt);
+  EXPECT_EQ(stat_of(text, CgroupVersion::V2).anon_bytes, 1U);
+  EXPECT_EQ(stat_of(text, CgroupVersion::V2).swap_bytes, std::nullopt);
+}
+
+TEST(GroupStat, SkipsUnknownLines) {
+  EXPECT_EQ(stat_of("\nnew_counter many\nslab_reclaimable -5\n \nslab 7",
+                    CgroupVersion::V2)
+                .slab_bytes,
+            7U);
+}
+
+TEST(GroupStat, RefusesAKnownLabelWithGarbage) {
+  for (const char* line : {"anon lots", "anon", "anon ", "anon -1", "anon 4k",
+                           "anon 1 2", "anon 18446744073709551616"}) {
+    base::Result<GroupStat> stat = parse_group_stat(
+        "file 1\n" + std::string(line) + "\n", CgroupVersion::V2);
+    ASSERT_FALSE(stat) << line;
+    EXPECT_EQ(stat.error().kind, ErrorKind::Malformed);
+    EXPECT_EQ(stat.error().what,
+              "memory.stat: cannot read '" + std::string(line) + "'");
+  }
+}
+
+TEST(GroupStat, OfNothingKnowsNothing) {
+  EXPECT_EQ(stat_of("", CgroupVersion::V1), GroupStat());
+  EXPECT_EQ(stat_of("", CgroupVersion::V2), GroupStat());
+}
+
+TEST(GroupStat, SurvivesTruncationAtEveryByte) {
+  test::expect_survives_truncation(
+      read_fixture("debian-6.1/cgroup/app/memory.stat"), "memory.stat",
+      [](std::string_view text) {
+        return parse_group_stat(text, CgroupVersion::V2);
+      });
+  test::expect_survives_truncation(
+      read_fixture("host-6.18/cgroup/memory/app/memory.stat"), "memory.stat",
+      [](std::string_view text) {
+        return parse_group_stat(text, CgroupVersion::V1);
+      });
 }
 
 TEST(ListsController, FindsAWholeWord) {
