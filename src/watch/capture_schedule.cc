@@ -8,6 +8,7 @@ namespace {
 constexpr uint64_t kPermille = 1000;
 // Growth of less than this between two looks is standing still.
 constexpr uint64_t kStillPermille = 2;
+constexpr uint64_t kMuchPermille = 50;
 // And a picture that adds less than this is not worth taking.
 constexpr uint64_t kWorthPermille = 4;
 
@@ -78,7 +79,9 @@ Picture CaptureSchedule::looked(uint64_t now_ns, uint64_t height_bytes) {
   if (is_still) {
     // Where pictures are slow, those of the way up have used up the budget when
     // the top is reached; one that much higher is worth a debt.
-    return affordable(left + (is_owed ? budget_.credit_ns : 0), height_bytes,
+    const bool is_much =
+        height_bytes > captured_bytes_ + share(captured_bytes_, kMuchPermille);
+    return affordable(left + (is_much ? budget_.credit_ns : 0), height_bytes,
                       1);
   }
   // A picture that could not be paid for at the mark is owed all the same.

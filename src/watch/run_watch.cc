@@ -277,11 +277,14 @@ bool RunWatch::turn(source::Command& command) {
   if (is_poll_due || is_look_due || now >= next_history_ns_) {
     look(now);
     const uint64_t spent = base::monotonic_ns() - now;
-    // Looking may cost a fiftieth of the time, however large the tree.
-    constexpr uint64_t kRest = 50;
+    // Looking may cost a tenth of the time where it is all we have, a fiftieth
+    // where we are woken, however large the tree.
+    constexpr uint64_t kPollRest = 10;
+    constexpr uint64_t kHistoryRest = 50;
     next_poll_ns_ =
-        now + std::max(gauge_.poll_period_ns().value_or(0), spent * kRest);
-    next_history_ns_ = now + std::max(history_->stretch_ns(), spent * kRest);
+        now + std::max(gauge_.poll_period_ns().value_or(0), spent * kPollRest);
+    next_history_ns_ =
+        now + std::max(history_->stretch_ns(), spent * kHistoryRest);
   }
   if (now >= next_tick_ns_) {
     std::vector<int32_t> pids;

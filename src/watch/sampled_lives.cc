@@ -77,17 +77,19 @@ uint64_t SampledLives::look(uint64_t now_ns,
   return sum;
 }
 
-void SampledLives::learn(int32_t pid, uint64_t rss_bytes) {
-  auto seen = seen_.find(pid);
-  if (seen == seen_.end()) return;
-  std::optional<uint64_t>& peak = seen->second.life.peak_rss_bytes;
-  peak = std::max(peak.value_or(0), rss_bytes);
+void SampledLives::learn(int32_t pid, uint64_t rss_bytes, uint64_t time_ns) {
+  auto found = seen_.find(pid);
+  if (found == seen_.end()) return;
+  Seen& seen = found->second;
+  seen.last_seen_ns = std::max(seen.last_seen_ns, time_ns);
+  seen.life.peak_rss_bytes =
+      std::max(seen.life.peak_rss_bytes.value_or(0), rss_bytes);
 }
 
 std::vector<source::TreeMember> SampledLives::members() const {
   std::vector<source::TreeMember> present;
   for (const auto& [pid, seen] : seen_) {
-    if (seen.last_seen_ns != last_look_ns_) continue;
+    if (seen.last_seen_ns < last_look_ns_) continue;
     // Whether it has forked is not known here, so it is read in full.
     present.push_back({pid, seen.rss_bytes, true});
   }
@@ -101,7 +103,7 @@ std::vector<model::ProcessLife> SampledLives::lives() const {
     model::ProcessLife life = seen.life;
     const bool is_alive =
         ::access(("/proc/" + std::to_string(pid)).c_str(), F_OK) == 0 &&
-        seen.last_seen_ns == last_look_ns_;
+        seen.last_seen_ns >= last_look_ns_;
     if (!is_alive) life.ended_ns = seen.last_seen_ns;
     list.push_back(std::move(life));
   }

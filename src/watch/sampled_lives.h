@@ -29,7 +29,7 @@ class SampledLives {
   uint64_t look(uint64_t now_ns, const std::vector<int32_t>& members);
 
   // A picture counted the pages of a process, which statm may lag behind.
-  void learn(int32_t pid, uint64_t rss_bytes);
+  void learn(int32_t pid, uint64_t rss_bytes, uint64_t time_ns);
 
   // Those seen last, largest first.
   std::vector<source::TreeMember> members() const;

@@ -279,7 +279,7 @@ void TreeGauge::learn(const model::Sample& picture) {
   for (const model::Process& process : picture.processes) {
     if (!process.rollup) continue;
     const uint64_t rss = process.rollup->get_or_zero(model::SmapsField::Rss);
-    sampled_->learn(process.id.pid, rss);
+    sampled_->learn(process.id.pid, rss, picture.started_monotonic_ns);
     sum += rss;
   }
   if (!group_ && sum > highest_seen_.bytes) {
@@ -322,6 +322,10 @@ void TreeGauge::fill_from_follower(model::RunRecord& record) {
 }
 
 void TreeGauge::fill_without_follower(model::RunRecord& record) {
+  // A last look: who is there now is left running.
+  static_cast<void>(sampled_->look(
+      base::monotonic_ns(), group_ ? source::group_members(group_->place())
+                                   : std::vector<int32_t>()));
   if (!group_) {
     record.rss = highest_seen_;
     record.rss->source = "RSS of all processes, the highest of many looks";
