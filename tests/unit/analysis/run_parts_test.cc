@@ -195,8 +195,7 @@ TEST(RunParts, OfV1OnlyTheSumIsKnownAndThePageTablesOfTheProcesses) {
   EXPECT_EQ(kib_of(made, "slab"), 0);
   EXPECT_EQ(kib_of(made, "page tables"), 12);
   EXPECT_EQ(kib_of(made, "other kernel"), 38);
-  EXPECT_EQ(mostly_of(made, "other kernel"),
-            "slab, stacks, sockets, pipes")
+  EXPECT_EQ(mostly_of(made, "other kernel"), "slab, stacks, sockets, pipes")
       << "slab has no line of its own there";
   EXPECT_EQ(mostly_of(made, "page tables"), "1 process");
 }
