@@ -107,7 +107,7 @@ main() {
   say "made in $SECONDS s"
   bring_network "$folder/debian"
   clone_head "$folder/debian"
-  timed ./tidemark ps
+  timed ./tidemark run -- ls
   # The second call must find nothing to do and say nothing of its own.
   timed ./tidemark --version
   ((full == 0)) || timed ./dev test
