@@ -71,6 +71,11 @@ Picture CaptureSchedule::looked(uint64_t now_ns, uint64_t height_bytes) {
     return Picture::None;
   }
   next_look_ns_ = now_ns + budget_.settle_ns;
+  // What is being given back is out of the mappings before it is out of the
+  // charge: nothing to be seen until that is over.
+  if (height_bytes + share(before, kStillPermille) < before) {
+    return Picture::None;
+  }
   const bool is_still = height_bytes <= before + share(before, kStillPermille);
   const bool is_owed =
       height_bytes >

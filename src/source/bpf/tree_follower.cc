@@ -47,16 +47,22 @@ int keep_warning(libbpf_print_level level, const char* format, va_list list) {
   return length;
 }
 
+// The warning says more than the number it comes with (ESRCH for a missing
+// BTF), except where rights are missing: then it is about the first thing that
+// was refused, which need not have mattered. EACCES is not that: the verifier
+// uses it for programs it does not like.
 base::Error bpf_error(const std::string& doing, int err) {
-  const std::string why = std::exchange(last_warning(), {});
-  base::Error error = base::fail_errno(doing, err);
-  const bool is_denied = error.kind == base::ErrorKind::Denied;
-  return base::fail(
-      is_denied ? base::ErrorKind::Denied : base::ErrorKind::Unsupported,
-      error.what + (why.empty() || is_denied ? "" : " (" + why + ")"),
-      is_denied ? "run as root, or grant CAP_BPF and CAP_PERFMON; see "
-                  "`tidemark doctor`"
-                : "");
+  std::string why = std::exchange(last_warning(), {});
+  const base::Error error = base::fail_errno(doing, err);
+  if (err == EPERM) {
+    return base::fail(
+        base::ErrorKind::Denied, error.what,
+        "run as root, or grant CAP_BPF and CAP_PERFMON; see `tidemark doctor`");
+  }
+  constexpr std::string_view kPrefix = "libbpf: ";
+  if (why.starts_with(kPrefix)) why.erase(0, kPrefix.size());
+  return base::fail(base::ErrorKind::Unsupported,
+                    why.empty() ? error.what : doing + ": " + why);
 }
 
 uint64_t page_bytes() {
