@@ -56,10 +56,10 @@ void undo(const GuardedThings& things) {
 // Whoever leads our session or terminal may end us with it, and then nobody
 // would be left: out of both, and deaf to what is meant for the command.
 void detach(int line) {
-  ::setsid();
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP}) {
     ::signal(number, SIG_IGN);
   }
+  ::setsid();
   ::prctl(PR_SET_NAME, "tidemark-guard");
   // The command's readers wait for the last writer of its output to go.
   const int null = ::open("/dev/null", O_RDWR);

@@ -118,7 +118,6 @@ TEST(Guardian, IsDeafToWhatIsMeantForTheCommand) {
   ASSERT_TRUE(eventually([&] {  // once it has detached itself
     return ::getsid(tool.guardian()) == tool.guardian();
   }));
-  test::sleep_ms(5);
   for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP})
     ::kill(tool.guardian(), number);
   tool.kill();
