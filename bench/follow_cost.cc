@@ -229,7 +229,7 @@ Result<Stage> Stage::set() {
   Result<source::Guardian> guardian =
       source::Guardian::start({{*place}, false});
   if (!guardian) return guardian.error();
-  Status status = source::make_group(*place, {::getpid()});
+  Status status = source::make_group(*place, {::getpid(), guardian->pid()});
   if (!status) return status.error();
   return Stage(std::move(*guardian), std::move(*place));
 }
