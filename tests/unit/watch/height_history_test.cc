@@ -32,7 +32,7 @@ TEST(HeightHistory, APointStandsAtTheMiddleOfItsStretch) {
 
 TEST(HeightHistory, KeepsTheHighestOfAStretch) {
   HeightHistory made = history(4);
-  for (uint64_t bytes : {3, 9, 5})
+  for (uint64_t bytes : {uint64_t{3}, uint64_t{9}, uint64_t{5}})
     made.add(1000 + bytes, bytes);
   EXPECT_EQ(made.points(), (Points{{1005, 9}}));
 }
