@@ -202,9 +202,11 @@ class Simulation {
         std::max(budget.allowance_ns,
                  (now_ - kStart) * budget.share_permille / 1000) +
         budget.credit_ns;
-    // What the first one costs nobody could know. The rest may be a nanosecond
-    // off by rounding.
-    if (picture_count_++ > 0 && spent_ns_ + cost > allowed + 1) {
+    // What the first one costs nobody could know, so it may overdraw all by
+    // itself. The rest may be a nanosecond off by rounding.
+    if (picture_count_++ == 0) {
+      first_ns_ = cost;
+    } else if (spent_ns_ + cost > allowed + first_ns_ + 1) {
       is_within_budget_ = false;
     }
     spent_ns_ += cost;
@@ -217,6 +219,7 @@ class Simulation {
   uint64_t now_ = kStart;
   uint64_t mark_ = 1;
   uint64_t spent_ns_ = 0;
+  uint64_t first_ns_ = 0;
   uint64_t picture_count_ = 0;
   bool is_within_budget_ = true;
 };
