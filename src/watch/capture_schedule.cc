@@ -44,9 +44,12 @@ Picture CaptureSchedule::affordable(uint64_t left, uint64_t height_bytes,
   return Picture::None;
 }
 
-uint64_t CaptureSchedule::unspent_ns(uint64_t now_ns) const {
-  const uint64_t allowed = std::max(
-      budget_.allowance_ns, share(now_ns - start_ns_, budget_.share_permille));
+// With what may be owed, or without.
+uint64_t CaptureSchedule::unspent_ns(uint64_t now_ns,
+                                     uint64_t credit_ns) const {
+  const uint64_t allowed =
+      credit_ns + std::max(budget_.allowance_ns,
+                           share(now_ns - start_ns_, budget_.share_permille));
   return allowed - std::min(allowed, spent_ns_);
 }
 
@@ -86,8 +89,8 @@ Picture CaptureSchedule::looked(uint64_t now_ns, uint64_t height_bytes) {
     // the top is reached; one that much higher is worth a debt.
     const bool is_much =
         height_bytes > captured_bytes_ + share(captured_bytes_, kMuchPermille);
-    return affordable(left + (is_much ? budget_.credit_ns : 0), height_bytes,
-                      1);
+    return affordable(unspent_ns(now_ns, is_much ? budget_.credit_ns : 0),
+                      height_bytes, 1);
   }
   // A picture that could not be paid for at the mark is owed all the same.
   return is_owed ? affordable(left, height_bytes, 2) : Picture::None;

@@ -60,7 +60,7 @@ class CaptureSchedule {
   };
   Picture affordable(uint64_t left_ns, uint64_t height_bytes,
                      uint64_t reserve) const;
-  uint64_t unspent_ns(uint64_t now_ns) const;
+  uint64_t unspent_ns(uint64_t now_ns, uint64_t credit_ns = 0) const;
   bool is_worth_it(uint64_t height_bytes) const;
 
   uint64_t start_ns_;
