@@ -94,8 +94,10 @@ TEST_F(TreeFollowerLive, ALargePeakIsWithinTheBoundItTells) {
   const uint64_t grown =
       lives[2].peak_rss_bytes.value_or(0) - lives[1].peak_rss_bytes.value_or(0);
   const uint64_t expected = kCount * page_bytes();
-  EXPECT_LE(grown, expected + follower_->peak_error_bytes());
-  EXPECT_GE(grown + follower_->peak_error_bytes(), expected);
+  // Of two peaks: under a sanitizer both are large.
+  const uint64_t bound = 2 * follower_->peak_error_bytes();
+  EXPECT_LE(grown, expected + bound);
+  EXPECT_GE(grown + bound, expected);
 }
 
 TEST_F(TreeFollowerLive, TheHighestSumOfTheTreeIsNotTheSumOfThePeaks) {
