@@ -108,6 +108,12 @@ base::Result<ExitCode> run_run(const RunCommandOptions& options) {
   base::Result<source::Roots> roots =
       source::open_roots(options.common.proc_path);
   if (!roots) return roots.error();
+  // A command runs here; a copied tree or another machine's cannot show it.
+  if (!roots->is_live) {
+    return base::fail(base::ErrorKind::Misused,
+                      "run needs the running kernel's own /proc",
+                      "leave out --proc and unset PROCFS");
+  }
   watch::RunOutcome outcome =
       watch::watch_command(*roots, watch_options(options));
   if (outcome.failure) return run_failure(*outcome.failure);
