@@ -29,7 +29,8 @@ GetProcess describe(const Process& process, const KernelCosts& costs,
   if (process.mappings) {
     row.categories = categories_of(
         *process.mappings,
-        model::find_regions(*process.mappings, region_hints(process, devices)));
+        model::find_regions(*process.mappings,
+                            model::region_hints(process, devices)));
   }
   return row;
 }

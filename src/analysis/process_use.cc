@@ -204,17 +204,6 @@ std::vector<CategoryUse> categories_of(
   return present;
 }
 
-model::RegionHints region_hints(
-    const Process& process,
-    const std::vector<model::DeviceNumber>& memory_devices) {
-  model::RegionHints hints;
-  hints.pid = process.id.pid;
-  if (process.threads) hints.threads = *process.threads;
-  hints.memory_devices = memory_devices;
-  hints.images = process.images;
-  return hints;
-}
-
 void add_categories(std::vector<CategoryUse>& sum,
                     const std::vector<CategoryUse>& more) {
   for (const CategoryUse& use : more) {

@@ -83,12 +83,6 @@ std::vector<CategoryUse> categories_of(
     const std::vector<model::Mapping>& mappings,
     const std::vector<model::Region>& regions);
 
-// What the classifier needs to know of a process beside its mappings. One list
-// of memory devices (tmpfs, ramfs) serves all processes of a report.
-model::RegionHints region_hints(
-    const model::Process& process,
-    const std::vector<model::DeviceNumber>& memory_devices);
-
 // Adds `more` into `sum`, keeping stack order.
 void add_categories(std::vector<CategoryUse>& sum,
                     const std::vector<CategoryUse>& more);

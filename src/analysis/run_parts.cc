@@ -68,35 +68,11 @@ bool is_named_by_object(Category category) {
          category == Category::Shm || category == Category::Huge;
 }
 
+// Files by their last part alone: the line is short.
 std::string object_name(const Region& region) {
-  switch (region.kind) {
-    case RegionKind::Image:
-    case RegionKind::File:
-    case RegionKind::TmpFile:
-    case RegionKind::Device:
-    case RegionKind::SysV:
-    case RegionKind::MemFd:
-      return std::string(base::base_name(region.name));
-    case RegionKind::BrkHeap:
-      return "[heap]";
-    case RegionKind::Arena:
-      return "malloc arenas";
-    case RegionKind::MainStack:
-      return "[stack]";
-    case RegionKind::ThreadStack:
-      return "thread stacks";
-    case RegionKind::SharedAnonymous:
-      return "shared anonymous";
-    case RegionKind::Jit:
-      return "executable anonymous";
-    case RegionKind::Vdso:
-      return "[vdso]";
-    case RegionKind::Anonymous:
-    case RegionKind::Reservation:
-      return "anonymous";
-    default:
-      return region.name;
-  }
+  const std::string name = model::object_name(region.kind, region.name);
+  const bool is_path = name.starts_with('/');
+  return is_path ? std::string(base::base_name(name)) : name;
 }
 
 struct Sums {
@@ -182,8 +158,8 @@ Sums sum_processes(const model::Capture& capture,
     }
     ++sums.readable_count;
     const Owner owner{process.id.pid, display_name(process), in_pss};
-    const std::vector<Region> regions =
-        model::find_regions(*process.mappings, region_hints(process, devices));
+    const std::vector<Region> regions = model::find_regions(
+        *process.mappings, model::region_hints(process, devices));
     for (const Region& region : regions) {
       add_region(sums, *process.mappings, region, owner);
     }

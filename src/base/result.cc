@@ -16,6 +16,9 @@ ErrorKind kind_of_errno(int err) {
       return ErrorKind::Denied;
     case ESRCH:
       return ErrorKind::Gone;
+    case ENOSPC:
+    case EDQUOT:
+      return ErrorKind::NoSpace;
     case EPIPE:
       return ErrorKind::Closed;
     case EOPNOTSUPP:

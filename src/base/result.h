@@ -17,6 +17,7 @@ enum class ErrorKind {
   Malformed,    // the text is not what the format promises
   Unsupported,  // this kernel or this build cannot
   Misused,      // the caller asked for something that makes no sense
+  NoSpace,      // the disk is full
   Closed,       // whoever read our output has gone away (EPIPE)
   System,       // everything else an errno can say
 };
@@ -55,7 +56,8 @@ using Status = Result<Ok>;
 // The three makers are the only way to an Error, so that a later move to
 // std::unexpected stays in this file.
 Error fail(ErrorKind kind, std::string what, std::string hint = {});
-// ENOENT becomes NotFound, EACCES and EPERM Denied, ESRCH Gone, EPIPE Closed.
+// ENOENT becomes NotFound, EACCES and EPERM Denied, ESRCH Gone, EPIPE Closed,
+// ENOSPC and EDQUOT NoSpace.
 Error fail_errno(std::string what, int err);
 // Prefixes `what` with what we were doing.
 Error within(std::string_view doing, const Error& error);

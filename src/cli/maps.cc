@@ -82,7 +82,7 @@ base::Result<ExitCode> run_maps(const MapsCommandOptions& options) {
   if (!status) return status.error();
   const model::Process& process = sample.processes.front();
   if (!process.mappings) return not_readable(sample, process);
-  const model::RegionHints hints = analysis::region_hints(
+  const model::RegionHints hints = model::region_hints(
       process, source::read_memory_devices(*roots, process.id.pid));
   const analysis::MapsReport report =
       analysis::make_maps_report(sample, process, hints, options.sort);

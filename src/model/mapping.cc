@@ -16,4 +16,11 @@ uint64_t vm_flag_bit(std::string_view two_letters) {
   return kVmFlagOther;
 }
 
+Permissions permissions_from_letters(std::string_view letters) {
+  const auto has = [&](size_t at, char letter) {
+    return at < letters.size() && letters[at] == letter;
+  };
+  return {has(0, 'r'), has(1, 'w'), has(2, 'x'), has(3, 's')};
+}
+
 }  // namespace tidemark::model

@@ -21,6 +21,7 @@ struct Permissions {
 };
 // "r-xp", as maps prints it.
 std::string permission_letters(const Permissions& permissions);
+Permissions permissions_from_letters(std::string_view letters);
 
 // Two-letter codes of the VmFlags line, one bit each, in the order of
 // kVmFlagNames; codes of newer kernels set kVmFlagOther.

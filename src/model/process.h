@@ -9,6 +9,7 @@
 
 #include "model/mapping.h"
 #include "model/reading.h"
+#include "model/region.h"
 #include "model/smaps_fields.h"
 
 namespace tidemark::model {
@@ -32,6 +33,9 @@ struct ProcessStat {
   uint64_t major_fault_count = 0;
   uint64_t thread_count = 0;
   uint64_t start_ticks = 0;
+  // Where its arguments lie. Every exec moves them, so it tells one image from
+  // the next; 0 where that may not be known.
+  uint64_t argument_address = 0;
   bool operator==(const ProcessStat&) const = default;
 };
 
@@ -83,6 +87,15 @@ enum class ProcessState : uint8_t {
 };
 std::string_view process_state_name(ProcessState state);
 
+// How closely its memory was looked at. Detail costs the reader time and the
+// process a wait for its own lock, so a recording may not read it each tick.
+enum class DetailTier : uint8_t {
+  Counters,  // stat, status, statm: sums as the kernel keeps them
+  Scan,      // and resident, swapped and anonymous pages of each mapping
+  Full,      // and every field of smaps
+};
+std::string_view detail_tier_name(DetailTier tier);
+
 struct Process {
   ProcessId id;
   ProcessStat stat;
@@ -92,11 +105,24 @@ struct Process {
   std::string cgroup_path;          // in the hierarchy that accounts memory
   ProcessStatus status;
   std::optional<Statm> statm;
+  std::optional<int64_t> oom_score;
+  std::optional<int64_t> oom_score_adjustment;
+  DetailTier tier = DetailTier::Full;
+  // The plan: its mappings are read each so many samples.
+  uint32_t detail_step = 1;
   Reading<SmapsFields> rollup;
   std::vector<ImageSpan> images;           // with the mappings, where readable
   Reading<std::vector<Mapping>> mappings;  // only when asked for
-  Reading<std::vector<Thread>> threads;    // only when asked for
+  // What each of them is, where that was decided when they were recorded: the
+  // threads that told it are no longer there to ask.
+  std::vector<RegionKind> kinds;
+  Reading<std::vector<Thread>> threads;               // only when asked for
   Reading<std::vector<DescriptorCount>> descriptors;  // only when asked for
 };
+
+// What the classifier needs to know of a process beside its mappings. One list
+// of memory devices (tmpfs, ramfs) serves all processes of a report.
+RegionHints region_hints(const Process& process,
+                         const std::vector<DeviceNumber>& memory_devices);
 
 }  // namespace tidemark::model

@@ -332,8 +332,39 @@ std::string_view region_kind_token(RegionKind kind) {
   return kKinds[static_cast<size_t>(kind)].token;
 }
 
+std::optional<RegionKind> region_kind_from_token(std::string_view token) {
+  for (size_t i = 0; i < std::size(kKinds); ++i) {
+    if (kKinds[i].token == token) return static_cast<RegionKind>(i);
+  }
+  return std::nullopt;
+}
+
 Category region_category(RegionKind kind) {
   return kKinds[static_cast<size_t>(kind)].category;
+}
+
+std::string object_name(RegionKind kind, const std::string& name) {
+  switch (kind) {
+    case RegionKind::BrkHeap:
+      return "[heap]";
+    case RegionKind::Arena:
+      return "malloc arenas";
+    case RegionKind::MainStack:
+      return "[stack]";
+    case RegionKind::ThreadStack:
+      return "thread stacks";
+    case RegionKind::SharedAnonymous:
+      return "shared anonymous";
+    case RegionKind::Jit:
+      return "executable anonymous";
+    case RegionKind::Vdso:
+      return "[vdso]";
+    case RegionKind::Anonymous:
+    case RegionKind::Reservation:
+      return "anonymous";
+    default:
+      return name;
+  }
 }
 
 std::vector<Region> find_regions(const std::vector<Mapping>& mappings,

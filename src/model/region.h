@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/category.h"
@@ -35,6 +37,7 @@ enum class RegionKind : uint8_t {
   Vdso,             // [vdso], [vvar], [vsyscall]
 };
 std::string_view region_kind_token(RegionKind kind);
+std::optional<RegionKind> region_kind_from_token(std::string_view token);
 Category region_category(RegionKind kind);
 
 struct DeviceNumber {
@@ -49,6 +52,10 @@ struct RegionHints {
   std::vector<DeviceNumber> memory_devices;  // of tmpfs and ramfs mounts
   std::vector<ImageSpan> images;  // of files whose program headers were read
 };
+
+// How the object behind a mapping is called: its name, or words for what has
+// none.
+std::string object_name(RegionKind kind, const std::string& name);
 
 // A run of neighbouring mappings, by index into the vector it was made from.
 struct Region {

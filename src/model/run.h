@@ -41,25 +41,6 @@ struct ProcessLife {
   bool operator==(const ProcessLife&) const = default;
 };
 
-// What the kernel charges a group for, by kind: memory.stat and its like.
-struct GroupStat {
-  std::optional<uint64_t> anon_bytes;
-  std::optional<uint64_t> file_bytes;  // page cache with tmpfs and shmem
-  std::optional<uint64_t> shmem_bytes;
-  std::optional<uint64_t> file_mapped_bytes;
-  std::optional<uint64_t> kernel_bytes;  // all of the below, and the rest
-  std::optional<uint64_t> slab_bytes;
-  std::optional<uint64_t> page_tables_bytes;
-  std::optional<uint64_t> kernel_stack_bytes;
-  std::optional<uint64_t> percpu_bytes;
-  std::optional<uint64_t> socket_bytes;
-  std::optional<uint64_t> vmalloc_bytes;
-  std::optional<uint64_t> swap_bytes;
-  bool operator==(const GroupStat&) const = default;
-};
-// All kernel memory of a group; v2 keeps that of sockets beside the rest.
-uint64_t kernel_bytes(const GroupStat& stat);
-
 // The processes of the tree with their mappings at one moment, and what the
 // group was charged right before and right after.
 struct Capture {

@@ -4,13 +4,31 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "model/machine.h"
 #include "model/process.h"
+#include "model/region.h"
 
 namespace tidemark::model {
+
+// A tick whose time passed without a reading.
+struct MissedTick {
+  uint64_t due_monotonic_ns = 0;
+  uint64_t count = 1;  // of them in a row, once there are very many
+  std::string because;
+  bool operator==(const MissedTick&) const = default;
+};
+
+// What the reader did that a person looking at the numbers should know: it read
+// less often, could not read at all, ….
+struct ObserverNote {
+  ProcessId process;  // pid 0: all of them
+  std::string text;
+  bool operator==(const ObserverNote&) const = default;
+};
 
 struct Sample {
   uint64_t started_realtime_ns = 0;
@@ -21,6 +39,10 @@ struct Sample {
   std::optional<Machine> machine;
   std::vector<Process> processes;  // in order of discovery; parents may follow
   std::vector<Cgroup> cgroups;
+  // File systems whose files are memory; one list serves all processes.
+  std::vector<DeviceNumber> memory_devices;
+  std::vector<MissedTick> missed_before;
+  std::vector<ObserverNote> notes;
 };
 
 class Source {

@@ -45,6 +45,33 @@ const MemInfoLine* find_line(std::string_view label) {
   return nullptr;
 }
 
+struct VmStatLine {
+  std::string_view label;
+  std::optional<uint64_t> model::VmStat::*target;
+  bool is_family = false;  // all labels that begin so, summed
+};
+constexpr VmStatLine kVmStatLines[] = {
+    {"pgfault", &model::VmStat::fault_count},
+    {"pgmajfault", &model::VmStat::major_fault_count},
+    {"pswpin", &model::VmStat::swapped_in_pages},
+    {"pswpout", &model::VmStat::swapped_out_pages},
+    {"pgscan_", &model::VmStat::scanned_pages, true},
+    {"pgsteal_", &model::VmStat::reclaimed_pages, true},
+    {"allocstall_", &model::VmStat::stall_count, true},
+    {"workingset_refault_anon", &model::VmStat::refault_anon_pages},
+    {"workingset_refault_file", &model::VmStat::refault_file_pages},
+    {"thp_fault_alloc", &model::VmStat::huge_fault_count},
+    {"compact_stall", &model::VmStat::compact_stall_count},
+    {"oom_kill", &model::VmStat::oom_kill_count},
+};
+
+// The families list the same pages twice: by who reclaimed them (kswapd,
+// direct, …) and by what they were. pgscan_direct_throttle counts waits.
+bool is_part_of_others(std::string_view label) {
+  return label.ends_with("_anon") || label.ends_with("_file") ||
+         label.ends_with("_throttle");
+}
+
 // mountinfo writes blank, tab, newline and backslash as \040 and the like.
 std::string undo_octal(std::string_view text) {
   const auto is_octal = [&](size_t i) {
@@ -130,6 +157,54 @@ base::Result<model::ZoneInfo> parse_zoneinfo(std::string_view text) {
     *target += *pages;
   }
   return info;
+}
+
+base::Result<model::VmStat> parse_vmstat(std::string_view text) {
+  model::VmStat stat;
+  while (!text.empty()) {
+    const std::string_view line = base::take_line(text);
+    std::string_view rest = line;
+    const std::string_view label = take_word(rest);
+    for (const VmStatLine& known : kVmStatLines) {
+      const bool is_meant = known.is_family ? label.starts_with(known.label) &&
+                                                  !is_part_of_others(label)
+                                            : label == known.label;
+      if (!is_meant) continue;
+      std::optional<uint64_t> count = parse_u64(base::trim(rest));
+      if (!count) return malformed("vmstat", line);
+      stat.*known.target = (stat.*known.target).value_or(0) + *count;
+    }
+  }
+  return stat;
+}
+
+base::Result<model::Pressure> parse_pressure(std::string_view text) {
+  model::Pressure pressure;
+  while (!text.empty()) {
+    const std::string_view line = base::take_line(text);
+    std::string_view rest = line;
+    const std::string_view label = take_word(rest);
+    std::optional<uint64_t>* target = label == "some"   ? &pressure.some_ns
+                                      : label == "full" ? &pressure.full_ns
+                                                        : nullptr;
+    if (target == nullptr) continue;
+    const size_t at = rest.find("total=");
+    if (at == std::string_view::npos) return malformed("pressure", line);
+    constexpr uint64_t kNsPerUs = 1000;
+    std::optional<uint64_t> us = parse_u64(rest.substr(at + 6));
+    if (!us || *us > UINT64_MAX / kNsPerUs) return malformed("pressure", line);
+    *target = *us * kNsPerUs;
+  }
+  return pressure;
+}
+
+base::Result<model::Zram> parse_zram(std::string_view text) {
+  std::string_view rest = text;
+  std::optional<uint64_t> stored = parse_u64(take_word(rest));
+  take_word(rest);  // compressed, without the allocator's overhead
+  std::optional<uint64_t> memory = parse_u64(take_word(rest));
+  if (!stored || !memory) return malformed("mm_stat", text);
+  return model::Zram{*stored, *memory};
 }
 
 base::Result<std::vector<Mount>> parse_mountinfo(std::string_view text) {

@@ -9,7 +9,6 @@
 
 #include "base/result.h"
 #include "model/machine.h"
-#include "model/run.h"
 
 namespace tidemark::parse {
 
@@ -21,6 +20,14 @@ base::Result<model::MemInfo> parse_meminfo(std::string_view text);
 // Sums over all zones. The per-CPU counts are pages that are free and yet in
 // neither MemFree nor any other line of meminfo.
 base::Result<model::ZoneInfo> parse_zoneinfo(std::string_view text);
+
+base::Result<model::VmStat> parse_vmstat(std::string_view text);
+
+// /proc/pressure/memory. "full" is missing on some kernels.
+base::Result<model::Pressure> parse_pressure(std::string_view text);
+
+// /sys/block/zramN/mm_stat: original size, compressed size, memory used, ….
+base::Result<model::Zram> parse_zram(std::string_view text);
 
 // One line of /proc/PID/mountinfo.
 struct Mount {

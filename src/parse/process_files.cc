@@ -17,9 +17,10 @@ constexpr uint64_t kKernelThreadFlag = 0x00200000;
 // Numbers of stat after comm, by their place in proc(5). The state letter is
 // field 3.
 constexpr size_t kFirstField = 3;
-constexpr size_t kFieldsNeeded = 22 - kFirstField + 1;
+constexpr size_t kLastField = 48;
+constexpr size_t kFieldsKept = kLastField - kFirstField + 1;
 
-using StatFields = std::array<std::string_view, kFieldsNeeded>;
+using StatFields = std::array<std::string_view, kFieldsKept>;
 
 std::string_view field(const StatFields& fields, size_t number) {
   return fields[number - kFirstField];
@@ -116,6 +117,8 @@ base::Result<model::ProcessStat> parse_stat(std::string_view text) {
   stat.major_fault_count = *major_faults;
   stat.thread_count = *threads;
   stat.start_ticks = *start;
+  // Absent before 3.5, 0 of processes we may not look into.
+  stat.argument_address = parse_u64(field(fields, 48)).value_or(0);
   return stat;
 }
 
@@ -138,6 +141,12 @@ base::Result<model::ProcessStatus> parse_status(std::string_view text) {
     if (!read) return read.error();
   }
   return status;
+}
+
+base::Result<int64_t> parse_oom_number(std::string_view text) {
+  std::optional<int64_t> number = base::parse_i64(base::trim(text));
+  if (!number) return malformed("oom_score", text);
+  return *number;
 }
 
 base::Result<std::vector<int32_t>> parse_children(std::string_view text) {

@@ -23,6 +23,9 @@ base::Result<model::Statm> parse_statm(std::string_view text);
 // its field empty (kernel threads have no Vm lines).
 base::Result<model::ProcessStatus> parse_status(std::string_view text);
 
+// oom_score and oom_score_adj: one number, which may be negative.
+base::Result<int64_t> parse_oom_number(std::string_view text);
+
 // /proc/PID/task/TID/children: pids parted by blanks.
 base::Result<std::vector<int32_t>> parse_children(std::string_view text);
 

@@ -63,13 +63,13 @@ TEST(Output, ADirectoryIsNoFile) {
   EXPECT_EQ(output.error().kind, ErrorKind::System);
 }
 
-TEST(Output, AFullDiskIsAnErrorOfTheSystem) {
+TEST(Output, AFullDiskIsSaidToBeFull) {
   base::Result<Output> output = Output::open("/dev/full");
   ASSERT_TRUE(output) << output.error().what;
   base::Status status = output->write("data");
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error(),
-            base::fail(ErrorKind::System,
+            base::fail(ErrorKind::NoSpace,
                        "cannot write /dev/full: No space left on device"));
 }
 
