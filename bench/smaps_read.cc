@@ -4,7 +4,7 @@
 //
 // `live` alternates three ways to go through the same file and prints a line
 // "NAME NS NS …" with the CPU time of every round: `bare` opens, reads to the
-// end with stream_smaps's buffer size and closes; `parsed` is stream_smaps with
+// end with SmapsReader's buffer size and closes; `parsed` is SmapsReader with
 // a visitor that takes the sum of a field; `kept` copies every mapping with all
 // its fields into a new vector, as ProcessReader does. One process alternates
 // them because the clock then excludes start and exit, and because both sides
@@ -100,20 +100,18 @@ int print_tally(const Tally& tally, uint64_t passes) {
 int run_live(const std::string& pid, uint64_t rounds) {
   base::Result<base::Directory> process = base::open_directory("/proc/" + pid);
   if (!process) return print_error(process.error());
-  parse::SmapsParser parser;
+  source::SmapsReader reader;
   Tally tally;
   const parse::MappingVisitor add = [&](const Mapping& m) { tally.add(m); };
   std::vector<Way> ways;
   ways.push_back({"bare", [&] { return read_bare(*process); }, {}});
-  ways.push_back({"parsed",
-                  [&] { return source::stream_smaps(*process, parser, add); },
-                  {}});
+  ways.push_back({"parsed", [&] { return reader.read(*process, add); }, {}});
   ways.push_back({"kept",
                   [&] {
                     std::vector<Mapping> mappings;
-                    return source::stream_smaps(
-                        *process, parser,
-                        [&](const Mapping& m) { mappings.push_back(m); });
+                    return reader.read(*process, [&](const Mapping& m) {
+                      mappings.push_back(m);
+                    });
                   },
                   {}});
   if (int code = time_rounds(ways, rounds)) return code;

@@ -183,4 +183,26 @@ model::Cgroup CgroupHierarchy::read(const std::string& path) const {
   return group;
 }
 
+model::Cgroup CgroupHierarchy::read_with_stat(const std::string& path) const {
+  model::Cgroup group = read(path);
+  base::Result<base::Directory> directory = open(path);
+  if (!directory) return group;
+  base::Result<std::string> text =
+      base::read_file_at(*directory, "memory.stat");
+  if (!text) return group;
+  base::Result<model::GroupStat> stat =
+      parse::parse_group_stat(*text, version_);
+  if (stat) group.stat = *stat;
+  return group;
+}
+
+std::string CgroupHierarchy::path_of(const Roots& roots, int32_t pid) const {
+  base::Result<std::string> text =
+      base::read_file_at(roots.proc, std::to_string(pid) + "/cgroup");
+  if (!text) return {};
+  base::Result<std::vector<parse::CgroupMembership>> memberships =
+      parse::parse_cgroup(*text);
+  return memberships ? std::string(path_of(*memberships)) : std::string();
+}
+
 }  // namespace tidemark::source

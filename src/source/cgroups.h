@@ -33,7 +33,12 @@ class CgroupHierarchy {
   std::string_view path_of(
       const std::vector<parse::CgroupMembership>& memberships) const;
 
+  // The same, reading it; empty when it cannot be read.
+  std::string path_of(const Roots& roots, int32_t pid) const;
+
   model::Cgroup read(const std::string& path) const;
+  // And what it is charged for, by kind: one file more.
+  model::Cgroup read_with_stat(const std::string& path) const;
 
   // The directory of a group, named as /proc/PID/cgroup does.
   base::Result<base::Directory> open(const std::string& path) const;

@@ -5,6 +5,30 @@
 #include <utility>
 
 namespace tidemark::source {
+namespace {
+
+// All devices together; empty when there is none.
+std::optional<model::Zram> read_zram() {
+  base::Result<base::Directory> blocks = base::open_directory("/sys/block");
+  if (!blocks) return std::nullopt;
+  base::Result<std::vector<std::string>> names = base::list_directory(*blocks);
+  if (!names) return std::nullopt;
+  std::optional<model::Zram> sum;
+  for (const std::string& name : *names) {
+    if (!name.starts_with("zram")) continue;
+    base::Result<std::string> text =
+        base::read_file_at(*blocks, name + "/mm_stat");
+    if (!text) continue;
+    base::Result<model::Zram> device = parse::parse_zram(*text);
+    if (!device) continue;
+    if (!sum) sum = model::Zram();
+    sum->stored_bytes += device->stored_bytes;
+    sum->memory_bytes += device->memory_bytes;
+  }
+  return sum;
+}
+
+}  // namespace
 
 base::Result<model::Machine> read_machine(const Roots& roots,
                                           const CgroupHierarchy& cgroups) {
@@ -29,6 +53,20 @@ base::Result<model::Machine> read_machine(const Roots& roots,
   machine.cgroup_charges_hugetlb = cgroups.charges_hugetlb();
   machine.cgroup_note = cgroups.note();
   return machine;
+}
+
+void read_pressure(const Roots& roots, model::Machine& machine) {
+  base::Result<std::string> text = base::read_file_at(roots.proc, "vmstat");
+  if (text) {
+    base::Result<model::VmStat> stat = parse::parse_vmstat(*text);
+    if (stat) machine.vmstat = *stat;
+  }
+  text = base::read_file_at(roots.proc, "pressure/memory");
+  if (text) {
+    base::Result<model::Pressure> pressure = parse::parse_pressure(*text);
+    if (pressure) machine.pressure = *pressure;
+  }
+  if (roots.is_live) machine.zram = read_zram();
 }
 
 std::vector<model::DeviceNumber> read_memory_devices(const Roots& roots,

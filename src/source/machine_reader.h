@@ -14,6 +14,10 @@ namespace tidemark::source {
 base::Result<model::Machine> read_machine(const Roots& roots,
                                           const CgroupHierarchy& cgroups);
 
+// Adds what tells of pressure: vmstat, PSI, zram. Each costs its own fields
+// when it cannot be read.
+void read_pressure(const Roots& roots, model::Machine& machine);
+
 // Devices whose files live in memory (tmpfs, ramfs), as the mount namespace of
 // the process lists them, or our own where that is denied; mappings of such
 // files are shared memory. Empty when neither can be read.

@@ -8,27 +8,39 @@ namespace {
 
 constexpr size_t kRegions = 512;
 
-base::Result<uint64_t> scan_range(int pagemap, uint64_t start, uint64_t end) {
+void count(const PageRegion& region, PageCount& sum) {
+  const uint64_t bytes = region.end - region.start;
+  if (region.categories & kPageIsSwapped) {
+    sum.swapped_bytes += bytes;
+    return;
+  }
+  sum.resident_bytes += bytes;
+  if (!(region.categories & kPageIsFile)) sum.anonymous_bytes += bytes;
+}
+
+base::Result<PageCount> scan_range(int pagemap, uint64_t start, uint64_t end,
+                                   uint64_t most_pages) {
   std::array<PageRegion, kRegions> regions;
-  uint64_t sum = 0;
+  PageCount sum;
   while (start < end) {
     PagemapScan scan;
     scan.start = start;
     scan.end = end;
     scan.vec = reinterpret_cast<uint64_t>(regions.data());
     scan.vec_len = regions.size();
-    scan.category_mask = kPageIsPresent | kPageIsZero;
+    scan.max_pages = most_pages;
+    scan.category_mask = kPageIsZero;
     scan.category_inverted = kPageIsZero;
-    scan.return_mask = kPageIsPresent;
-    const int count = ::ioctl(pagemap, kPagemapScan, &scan);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno == ENOTTY) {
+    scan.category_anyof_mask = kPageIsPresent | kPageIsSwapped;
+    scan.return_mask = kPageIsPresent | kPageIsSwapped | kPageIsFile;
+    const int got = ::ioctl(pagemap, kPagemapScan, &scan);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == ENOTTY) {
       return base::fail(base::ErrorKind::Unsupported, "no ioctl PAGEMAP_SCAN");
     }
-    if (count < 0) return base::fail_errno("ioctl PAGEMAP_SCAN", errno);
-    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
-      sum += regions[i].end - regions[i].start;
-    }
+    if (got < 0) return base::fail_errno("ioctl PAGEMAP_SCAN", errno);
+    for (size_t i = 0; i < static_cast<size_t>(got); ++i)
+      count(regions[i], sum);
     if (scan.walk_end <= start) break;
     start = scan.walk_end;
   }
@@ -37,25 +49,26 @@ base::Result<uint64_t> scan_range(int pagemap, uint64_t start, uint64_t end) {
 
 }  // namespace
 
-base::Result<std::vector<uint64_t>> scan_resident(
-    const base::Directory& process,
-    const std::vector<model::Mapping>& mappings) {
+base::Result<std::vector<PageCount>> scan_pages(
+    const base::Directory& process, const std::vector<model::Mapping>& mappings,
+    uint64_t most_pages_per_call) {
   base::Result<base::Fd> pagemap = base::open_file_at(process, "pagemap");
   if (!pagemap) return pagemap.error();
-  std::vector<uint64_t> resident;
-  resident.reserve(mappings.size());
+  std::vector<PageCount> counts;
+  counts.reserve(mappings.size());
   constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
   for (const model::Mapping& mapping : mappings) {
     if (mapping.start_address >= kKernelHalf || mapping.is_inaccessible()) {
-      resident.push_back(0);
+      counts.push_back({});
       continue;
     }
-    base::Result<uint64_t> bytes =
-        scan_range(pagemap->get(), mapping.start_address, mapping.end_address);
-    if (!bytes) return bytes.error();
-    resident.push_back(*bytes);
+    base::Result<PageCount> pages =
+        scan_range(pagemap->get(), mapping.start_address, mapping.end_address,
+                   most_pages_per_call);
+    if (!pages) return pages.error();
+    counts.push_back(*pages);
   }
-  return resident;
+  return counts;
 }
 
 }  // namespace tidemark::source

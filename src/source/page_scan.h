@@ -37,13 +37,25 @@ struct PagemapScan {
   uint64_t category_anyof_mask = 0;
   uint64_t return_mask = 0;
 };
+constexpr uint64_t kPageIsFile = 1 << 2;  // file or shmem
 constexpr uint64_t kPageIsPresent = 1 << 3;
+constexpr uint64_t kPageIsSwapped = 1 << 4;
 constexpr uint64_t kPageIsZero = 1 << 5;  // the shared page of zeros: not RSS
 constexpr auto kPagemapScan = _IOWR('f', 16, PagemapScan);
 
-// Resident bytes of each mapping, in their order. Unsupported before 6.7.
-base::Result<std::vector<uint64_t>> scan_resident(
-    const base::Directory& process,
-    const std::vector<model::Mapping>& mappings);
+struct PageCount {
+  uint64_t resident_bytes = 0;
+  uint64_t anonymous_bytes = 0;  // of the resident
+  uint64_t swapped_bytes = 0;
+  bool operator==(const PageCount&) const = default;
+};
+
+// The pages of each mapping, in their order. Unsupported before 6.7. The
+// process's own mmap calls wait while a call runs, so a call that may count
+// only so many pages (0: any number) keeps that wait short whatever the size;
+// 512 measured 21 us where one call for 256 MiB took 7 ms.
+base::Result<std::vector<PageCount>> scan_pages(
+    const base::Directory& process, const std::vector<model::Mapping>& mappings,
+    uint64_t most_pages_per_call);
 
 }  // namespace tidemark::source

@@ -1,16 +1,11 @@
 #include "source/process_reader.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstdio>
 #include <utility>
 
 #include "base/text.h"
-#include "parse/elf.h"
 #include "parse/process_files.h"
+#include "source/process_parts.h"
 #include "source/smaps_file.h"
 
 namespace tidemark::source {
@@ -21,57 +16,11 @@ using model::Process;
 using model::ProcessState;
 using model::SmapsFields;
 
-bool has_ended(const base::Error& error) {
-  return error.kind == ErrorKind::Gone;
-}
-
-std::string reason_of(const base::Error& error) {
-  return error.kind == ErrorKind::Denied ? "denied: " + error.what : error.what;
-}
-
-template <typename T>
-model::Reading<T> reading_of(base::Result<T> result) {
-  if (result) return model::known(std::move(*result));
-  return model::unknown<T>(reason_of(result.error()));
-}
-
-ProcessState state_of(const base::Error& error) {
-  if (error.kind == ErrorKind::Denied) return ProcessState::Denied;
-  return has_ended(error) ? ProcessState::Gone : ProcessState::Failed;
-}
-
 SmapsFields sum_of(const std::vector<model::Mapping>& mappings) {
   SmapsFields sum;
   for (const model::Mapping& mapping : mappings)
     sum.add(mapping.fields);
   return sum;
-}
-
-// The name of a mapping's link in map_files.
-std::string address_range(const model::Mapping& mapping) {
-  std::array<char, 40> text{};
-  const int length =
-      std::snprintf(text.data(), text.size(), "%llx-%llx",
-                    static_cast<unsigned long long>(mapping.start_address),
-                    static_cast<unsigned long long>(mapping.end_address));
-  return {text.data(), static_cast<size_t>(length)};
-}
-
-// The first page of a file: its program headers are there.
-base::Result<std::string> read_head_at(const base::Directory& directory,
-                                       const std::string& name) {
-  base::Result<base::Fd> fd = base::open_file_at(directory, name);
-  if (!fd) return fd.error();
-  std::string head(4096, '\0');
-  const ssize_t got = ::read(fd->get(), head.data(), head.size());
-  if (got < 0) return base::fail_errno(directory.join(name), errno);
-  head.resize(static_cast<size_t>(got));
-  return head;
-}
-
-// An exiting process has given up its memory while its entry is still there.
-bool has_no_memory(const model::ProcessStat& stat) {
-  return stat.state == 'Z' || stat.state == 'X';
 }
 
 // A process known by its pid alone. With the mount option hidepid=1 nothing
@@ -148,7 +97,8 @@ base::Result<Process> ProcessReader::read(int32_t pid) {
     process.executable = reading_of(base::read_link_at(*directory, "exe"));
   }
   read_memory(*directory, process);
-  if (detail_.threads) process.threads = reading_of(read_threads(*directory));
+  if (detail_.threads)
+    process.threads = reading_of(read_threads(*directory, detail_.mappings));
   if (detail_.descriptors) {
     process.descriptors = reading_of(count_descriptors(*directory));
   }
@@ -214,8 +164,8 @@ base::Status ProcessReader::read_rollup(const base::Directory& directory,
 
 base::Status ProcessReader::read_mappings(
     const base::Directory& directory, std::vector<model::Mapping>& mappings) {
-  base::Status status = stream_smaps(
-      directory, smaps_parser_,
+  base::Status status = smaps_.read(
+      directory,
       [&](const model::Mapping& mapping) { mappings.push_back(mapping); });
   if (!status) return status;
   // Every living user process has mappings: an empty file is one that has just
@@ -225,37 +175,6 @@ base::Status ProcessReader::read_mappings(
                       directory.join("smaps") + ": it is empty");
   }
   return base::Ok{};
-}
-
-base::Result<std::vector<model::Thread>> ProcessReader::read_threads(
-    const base::Directory& directory) {
-  base::Result<base::Directory> tasks =
-      base::open_directory_at(directory, "task");
-  if (!tasks) return tasks.error();
-  base::Result<std::vector<std::string>> names = base::list_directory(*tasks);
-  if (!names) return names.error();
-  std::vector<model::Thread> threads;
-  for (const std::string& name : *names) {
-    std::optional<int32_t> id = base::parse_pid(name);
-    if (!id) continue;
-    model::Thread thread;
-    thread.thread_id = *id;
-    if (base::read_file_at(*tasks, name + "/stat", buffer_)) {
-      if (base::Result<model::ProcessStat> stat = parse::parse_stat(buffer_)) {
-        thread.comm = stat->comm;
-        thread.state = stat->state;
-      }
-    }
-    if (detail_.mappings &&
-        base::read_file_at(*tasks, name + "/syscall", buffer_)) {
-      base::Result<std::optional<uint64_t>> pointer =
-          parse::parse_syscall_stack_pointer(buffer_);
-      if (pointer) thread.stack_pointer_address = *pointer;
-    }
-    threads.push_back(std::move(thread));
-  }
-  std::ranges::sort(threads, {}, &model::Thread::thread_id);
-  return threads;
 }
 
 base::Result<std::vector<model::DescriptorCount>>
@@ -284,31 +203,6 @@ ProcessReader::count_descriptors(const base::Directory& directory) {
   }
   std::ranges::sort(counts, std::greater<>(), &model::DescriptorCount::count);
   return counts;
-}
-
-// Only images with something behind them that could be their bss are opened.
-// The link of map_files is the very file, also a deleted one, but needs a
-// capability; the path below the process's root is its stand-in.
-std::vector<model::ImageSpan> ProcessReader::read_images(
-    const base::Directory& directory,
-    const std::vector<model::Mapping>& mappings) {
-  std::vector<model::ImageSpan> images;
-  for (size_t i = 0; i + 1 < mappings.size(); ++i) {
-    const model::Mapping& m = mappings[i];
-    const model::Mapping& next = mappings[i + 1];
-    if (!m.is_file() || next.is_file() || !next.permissions.write ||
-        next.start_address != m.end_address) {
-      continue;
-    }
-    base::Result<std::string> head =
-        read_head_at(directory, "map_files/" + address_range(m));
-    if (!head) head = read_head_at(directory, "root" + m.name);
-    if (!head) continue;
-    base::Result<uint64_t> span = parse::parse_elf_span(*head);
-    if (!span) continue;
-    images.push_back({m.device_major, m.device_minor, m.inode_id, *span});
-  }
-  return images;
 }
 
 // Descriptors come and go: one whose fdinfo cannot be read adds nothing.

@@ -12,9 +12,9 @@
 #include "base/file.h"
 #include "base/result.h"
 #include "model/process.h"
-#include "parse/smaps.h"
 #include "source/cgroups.h"
 #include "source/roots.h"
+#include "source/smaps_file.h"
 
 namespace tidemark::source {
 
@@ -61,13 +61,8 @@ class ProcessReader {
                            model::SmapsFields& fields);
   base::Status read_mappings(const base::Directory& directory,
                              std::vector<model::Mapping>& mappings);
-  base::Result<std::vector<model::Thread>> read_threads(
-      const base::Directory& directory);
   base::Result<std::vector<model::DescriptorCount>> count_descriptors(
       const base::Directory& directory);
-  std::vector<model::ImageSpan> read_images(
-      const base::Directory& directory,
-      const std::vector<model::Mapping>& mappings);
   uint64_t read_memlock(const base::Directory& directory,
                         const std::string& descriptor);
   base::Result<std::vector<int32_t>> children_by_scan(int32_t pid);
@@ -75,7 +70,7 @@ class ProcessReader {
   const Roots& roots_;
   const CgroupHierarchy& cgroups_;
   ProcessDetail detail_;
-  parse::SmapsParser smaps_parser_;
+  SmapsReader smaps_;
   std::string buffer_;  // reused for every small file
 };
 

@@ -248,4 +248,16 @@ base::Result<ProcessId> find_process(const Roots& roots,
   return find_by_pid(reader, pid_or_name, *pid);
 }
 
+bool is_called(const Roots& roots, int32_t pid, const std::string& name) {
+  CgroupHierarchy no_cgroups;
+  ProcessReader reader(roots, no_cgroups, {});
+  base::Result<model::ProcessStat> stat = reader.read_stat(pid);
+  if (!stat) return false;
+  base::Result<std::string> text =
+      base::read_file_at(roots.proc, std::to_string(pid) + "/cmdline");
+  return has_name(*stat,
+                  text ? parse::parse_command_line(*text) : std::string_view(),
+                  name);
+}
+
 }  // namespace tidemark::source

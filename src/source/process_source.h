@@ -58,4 +58,7 @@ class ProcessSource : public model::Source {
 base::Result<model::ProcessId> find_process(const Roots& roots,
                                             const std::string& pid_or_name);
 
+// Whether that is a name of this process, in any of these ways.
+bool is_called(const Roots& roots, int32_t pid, const std::string& name);
+
 }  // namespace tidemark::source

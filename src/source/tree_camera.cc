@@ -133,21 +133,22 @@ base::Result<model::Process> TreeCamera::rescan(const Known& known) {
   if (!text) return text.error();
   base::Result<std::vector<Mapping>> mappings = parse::parse_maps(*text);
   if (!mappings) return mappings.error();
-  base::Result<std::vector<uint64_t>> resident =
-      scan_resident(*directory, *mappings);
-  if (!resident) return resident.error();
+  base::Result<std::vector<PageCount>> pages =
+      scan_pages(*directory, *mappings, 0);
+  if (!pages) return pages.error();
   SmapsFields sum;
   for (size_t i = 0; i < mappings->size(); ++i) {
     Mapping& mapping = (*mappings)[i];
+    const uint64_t resident = (*pages)[i].resident_bytes;
     const Mapping* old = find_old(*before.mappings, mapping);
     const bool has_shares =
         old != nullptr && old->fields.get_or_zero(SmapsField::Rss) > 0;
     if (old != nullptr && is_hugetlb(old->fields)) {
       mapping.fields = old->fields;
     } else if (has_shares) {
-      mapping.fields = scaled(old->fields, (*resident)[i]);
+      mapping.fields = scaled(old->fields, resident);
     } else {
-      mapping.fields = unshared(mapping, (*resident)[i]);
+      mapping.fields = unshared(mapping, resident);
     }
     sum.add(mapping.fields);
   }

@@ -27,9 +27,9 @@ base::Result<std::vector<Mapping>> stream(const TemporaryTree& tree) {
   base::Result<base::Directory> process = base::open_directory(tree.path("42"));
   if (!process) return process.error();
   std::vector<Mapping> mappings;
-  parse::SmapsParser parser;
-  base::Status status = stream_smaps(
-      *process, parser, [&](const Mapping& m) { mappings.push_back(m); });
+  SmapsReader reader;
+  base::Status status =
+      reader.read(*process, [&](const Mapping& m) { mappings.push_back(m); });
   if (!status) return status.error();
   return mappings;
 }
@@ -125,10 +125,10 @@ TEST(SmapsFile, ThatCannotBeParsedNamesTheProcess) {
       << mappings.error().what;
 }
 
-// One parser serves a whole walk.
+// One reader serves a whole walk.
 TEST(SmapsFile, LeavesNothingBehindForTheNextFile) {
   const std::string whole = read_fixture("hostile/proc/14/smaps");
-  parse::SmapsParser parser;
+  SmapsReader reader;
   for (const std::string& text :
        {std::string(kHead), whole + "garbage\n", unknown_lines(20), whole}) {
     TemporaryTree tree;
@@ -137,8 +137,8 @@ TEST(SmapsFile, LeavesNothingBehindForTheNextFile) {
         base::open_directory(tree.path("42"));
     ASSERT_TRUE(process) << process.error().what;
     std::vector<Mapping> mappings;
-    base::Status status = stream_smaps(
-        *process, parser, [&](const Mapping& m) { mappings.push_back(m); });
+    base::Status status =
+        reader.read(*process, [&](const Mapping& m) { mappings.push_back(m); });
     if (text != whole) continue;
     ASSERT_TRUE(status) << status.error().what;
     EXPECT_TRUE(mappings == parsed(whole));
