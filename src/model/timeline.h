@@ -1,0 +1,47 @@
+// Sums over time, as found in a recording.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/category.h"
+
+namespace tidemark::model {
+
+struct TimelinePoint {
+  int64_t tick = 0;
+  // Over the mappings of all chosen processes; hugetlb is in each.
+  uint64_t rss_bytes = 0;
+  uint64_t pss_bytes = 0;
+  uint64_t private_bytes = 0;
+  uint64_t swap_bytes = 0;
+  uint64_t resident_bytes = 0;  // the kernel's own counter: statm
+  uint32_t process_count = 0;   // with memory
+  // Of them those whose mappings were not read yet, or may not be, and those
+  // whose pages were only scanned: they add nothing to pss and private.
+  uint32_t undetailed_count = 0;
+  uint32_t scanned_count = 0;
+  std::array<uint64_t, kCategoryCount> category_pss_bytes{};
+  std::array<uint64_t, kCategoryCount> category_rss_bytes{};
+  std::optional<uint64_t> available_bytes;           // of the machine
+  std::optional<uint64_t> available_computed_bytes;  // memory-watcher's formula
+  bool operator==(const TimelinePoint&) const = default;
+};
+
+struct Timeline {
+  std::vector<TimelinePoint> points;  // one per tick
+};
+
+// One kind of memory over time: an object (a file, a heap) over all chosen
+// processes.
+struct Series {
+  Category category = Category::Anon;
+  std::string name;  // of the object; empty for a whole category
+  std::vector<std::pair<int64_t, uint64_t>> points;  // tick, PSS in bytes
+};
+
+}  // namespace tidemark::model

@@ -1,0 +1,172 @@
+#include "store/change_walk.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "store/schema.h"
+
+namespace tidemark::store {
+namespace {
+
+using model::SmapsField;
+
+constexpr uint64_t kKib = 1024;
+
+constexpr SmapsField kFieldOrder[ChangeRow::kFieldCount] = {
+    SmapsField::Pss,         SmapsField::PssDirty,     SmapsField::SharedClean,
+    SmapsField::SharedDirty, SmapsField::PrivateClean, SmapsField::PrivateDirty,
+    SmapsField::Referenced,  SmapsField::Anonymous,    SmapsField::Swap,
+};
+
+constexpr std::string_view kColumns =
+    "c.epoch, c.process, c.tick, c.no, c.trait, c.size, c.pss, c.pss_dirty, "
+    "c.shared_clean, c.shared_dirty, c.private_clean, c.private_dirty, "
+    "c.referenced, c.anonymous, c.swap, c.rss, c.rare";
+
+void take_row(const Statement& rows, ChangeRow& row) {
+  row.process = rows.integer(1);
+  row.tick = rows.integer(0) * kTicksPerEpoch + rows.integer(2);
+  row.no = rows.integer(3);
+  row.trait = rows.integer(4);
+  row.size_kib = rows.integer(5);
+  for (int i = 0; i < static_cast<int>(ChangeRow::kFieldCount); ++i) {
+    row.fields_kib[static_cast<size_t>(i)] =
+        rows.maybe_integer(6 + i).value_or(ChangeRow::kUnknown);
+  }
+  const std::optional<int64_t> rss = rows.maybe_integer(15);
+  if (rss) {
+    row.rss_kib = *rss;
+  } else if (row.fields_kib[5] == ChangeRow::kUnknown) {
+    row.rss_kib = row.is_end() ? 0 : ChangeRow::kUnknown;
+  } else {
+    row.rss_kib = row.fields_kib[2] + row.fields_kib[3] + row.fields_kib[4] +
+                  row.fields_kib[5];
+  }
+  row.rare = rows.text(16);
+}
+
+uint64_t flags_from(std::string_view text) {
+  uint64_t flags = 0;
+  while (true) {
+    const std::string_view word = base::take_word(text);
+    if (word.empty()) return flags;
+    flags |= model::vm_flag_bit(word);
+  }
+}
+
+std::optional<uint64_t> page_bytes(std::optional<int64_t> kib) {
+  if (!kib) return std::nullopt;
+  return static_cast<uint64_t>(*kib) * kKib;
+}
+
+}  // namespace
+
+int64_t rare_kib(const std::string& rare, std::string_view label) {
+  if (rare.empty()) return 0;
+  const std::string wanted = "\"" + std::string(label) + "\":";
+  const size_t at = rare.find(wanted);
+  if (at == std::string::npos) return 0;
+  std::string_view rest = std::string_view(rare).substr(at + wanted.size());
+  rest = rest.substr(0, rest.find_first_of(",}"));
+  return base::parse_i64(rest).value_or(0);
+}
+
+void fill_fields(const ChangeRow& row, const std::vector<SmapsField>& present,
+                 model::SmapsFields& fields) {
+  const bool is_scan = row.pss_kib() == ChangeRow::kUnknown;
+  const auto set = [&](SmapsField field, int64_t kib) {
+    if (kib != ChangeRow::kUnknown) {
+      fields.set(field, static_cast<uint64_t>(kib) * kKib);
+    }
+  };
+  if (!is_scan) {
+    for (SmapsField field : present) {
+      const std::string_view label =
+          model::kSmapsLabels[static_cast<size_t>(field)].kernel_label;
+      set(field, rare_kib(row.rare, label));
+    }
+  }
+  for (size_t i = 0; i < ChangeRow::kFieldCount; ++i)
+    set(kFieldOrder[i], row.fields_kib[i]);
+  set(SmapsField::Size, row.size_kib);
+  set(SmapsField::Rss, row.rss_kib);
+}
+
+base::Result<std::map<int64_t, Trait>> read_traits(Database& database) {
+  base::Result<Statement> rows = database.prepare(
+      "SELECT id, permissions, vm_flags, kernel_page_size, mmu_page_size, "
+      "thp_eligible, kind FROM proc_trait");
+  if (!rows) return rows.error();
+  std::map<int64_t, Trait> traits;
+  while (true) {
+    base::Result<bool> row = rows->step();
+    if (!row) return row.error();
+    if (!*row) return traits;
+    Trait trait;
+    trait.permissions = model::permissions_from_letters(rows->text(1));
+    trait.vm_flags = flags_from(rows->text(2));
+    trait.kernel_page_bytes = page_bytes(rows->maybe_integer(3));
+    trait.mmu_page_bytes = page_bytes(rows->maybe_integer(4));
+    trait.is_thp_eligible = rows->integer(5) != 0;
+    trait.kind = model::region_kind_from_token(rows->text(6))
+                     .value_or(model::RegionKind::Anonymous);
+    traits.emplace(rows->integer(0), trait);
+  }
+}
+
+base::Result<ChangeWalk> ChangeWalk::prepare(Database& database,
+                                             std::optional<int64_t> process) {
+  ChangeWalk walk;
+  walk.is_of_one_ = process.has_value();
+  // Without the join a filter by process would read the whole table.
+  const std::string sql =
+      process ? "SELECT " + std::string(kColumns) +
+                    " FROM epoch e CROSS JOIN proc_change c ON c.epoch = e.id "
+                    "WHERE e.id BETWEEN ? AND ? AND c.process = ? "
+                    "ORDER BY c.epoch, c.process, c.tick, c.no"
+              : "SELECT " + std::string(kColumns) +
+                    " FROM proc_change c WHERE c.epoch BETWEEN ? AND ? "
+                    "ORDER BY c.epoch, c.process, c.tick, c.no";
+  base::Result<Statement> rows = database.prepare(sql);
+  if (!rows) return rows.error();
+  walk.rows_ = std::move(*rows);
+  if (process) walk.rows_.bind(2, *process);
+  return walk;
+}
+
+base::Status ChangeWalk::walk(
+    int64_t first, int64_t last,
+    const std::function<void(const ChangeRow&)>& visit) {
+  rows_.bind(0, first / kTicksPerEpoch);
+  rows_.bind(1, last / kTicksPerEpoch);
+  size_t count = 0;  // of rows in epoch_, whose elements are used again
+  std::vector<size_t> order;
+  const auto flush = [&] {
+    order.resize(count);
+    for (size_t i = 0; i < count; ++i)
+      order[i] = i;
+    std::ranges::stable_sort(order, {},
+                             [&](size_t index) { return epoch_[index].tick; });
+    for (size_t index : order) {
+      if (epoch_[index].tick <= last) visit(epoch_[index]);
+    }
+    count = 0;
+  };
+  int64_t epoch = -1;
+  while (true) {
+    base::Result<bool> row = rows_.step();
+    if (!row) return row.error();
+    if (!*row) break;
+    if (rows_.integer(0) != epoch) {
+      flush();
+      epoch = rows_.integer(0);
+    }
+    if (count == epoch_.size()) epoch_.emplace_back();
+    take_row(rows_, epoch_[count++]);
+  }
+  flush();
+  return base::Ok{};
+}
+
+}  // namespace tidemark::store

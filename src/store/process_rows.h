@@ -1,0 +1,140 @@
+// Writes what has changed of one process since it was written last.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/category.h"
+#include "model/process.h"
+#include "store/database.h"
+#include "store/interned.h"
+
+namespace tidemark::store {
+
+// The statements all processes share.
+struct ProcessStatements {
+  Statement process;
+  Statement end;
+  Statement identity;
+  Statement counter;
+  Statement status;
+  Statement detail;
+  Statement mapping;
+  Statement change;
+  Statement keyframe;
+  static base::Result<ProcessStatements> prepare(Database& database);
+};
+
+// KiB per category. A part is unknown while pages were only scanned.
+struct CategorySum {
+  uint64_t rss_kib = 0;
+  uint64_t pss_kib = 0;
+  uint64_t private_kib = 0;
+  uint64_t swap_kib = 0;
+  bool is_scanned = false;  // pss and private are not known
+  bool is_used = false;
+  bool operator==(const CategorySum&) const = default;
+};
+using CategorySums = std::array<CategorySum, model::kCategoryCount>;
+
+struct RowContext {
+  ProcessStatements& statements;
+  Interned& interned;
+  int64_t tick = 0;
+  uint64_t page_size_bytes = 4096;
+  const std::vector<model::DeviceNumber>& memory_devices;
+};
+
+class ProcessRows {
+ public:
+  ProcessRows(int64_t id, int64_t first_mapping_no)
+      : id_(id), next_no_(first_mapping_no) {}
+
+  int64_t id() const { return id_; }
+
+  // Everything of this tick. The process row itself is the caller's.
+  base::Status write(const model::Process& process, const RowContext& context);
+
+  // At a base: forgets what is in the file already, so that the next write puts
+  // it down again, also of a process that is not read in detail then.
+  void begin_base();
+  base::Status write_base(const RowContext& context);
+
+  // Of the last detail read; all unused when there was none.
+  const CategorySums& categories() const { return categories_; }
+  std::optional<int64_t> last_detail_tick() const { return last_detail_; }
+  bool has_memory() const { return has_memory_; }
+
+ private:
+  struct LiveMapping {
+    model::Mapping mapping;
+    int64_t no = 0;
+    int64_t trait = 0;
+    model::RegionKind kind = model::RegionKind::Anonymous;
+    bool is_changed = false;
+  };
+  struct Identity {
+    int32_t parent_pid = 0;
+    std::string comm;
+    std::string executable;
+    std::string command_line;
+    std::string cgroup_path;
+    std::optional<uint32_t> user_id;
+    uint64_t argument_address = 0;
+    bool operator==(const Identity&) const = default;
+  };
+  using CounterRow = std::array<std::optional<int64_t>, 4>;
+  using StatusRow = std::array<std::optional<int64_t>, 16>;
+
+  base::Status write_identity(const model::Process& process,
+                              const RowContext& context);
+  base::Status write_counters(const model::Process& process,
+                              const RowContext& context);
+  base::Status write_status(const model::Process& process,
+                            const RowContext& context);
+  base::Status write_plan(const model::Process& process,
+                          const RowContext& context);
+  base::Status write_plan_row(model::DetailTier tier, int64_t step,
+                              const RowContext& context);
+  base::Status write_mappings(const model::Process& process,
+                              const RowContext& context);
+  // What is new, changed and gone; marks it. True when the shape of the address
+  // space is another than before.
+  bool merge(const std::vector<model::Mapping>& mappings);
+  bool merge_from(size_t old_index, const std::vector<model::Mapping>& mappings,
+                  size_t new_index);
+  base::Status retrait(const model::Process& process,
+                       const RowContext& context);
+  base::Status write_births(const RowContext& context);
+  base::Status write_changes(const RowContext& context);
+  base::Status write_change(const LiveMapping& live, const RowContext& context);
+  base::Status write_deaths(const RowContext& context);
+  void sum_categories();
+
+  int64_t id_;
+  int64_t next_no_;
+  bool has_memory_ = false;
+  std::optional<Identity> identity_;
+  int64_t image_ = 0;
+  std::optional<CounterRow> counters_;
+  std::optional<StatusRow> status_;
+
+  std::optional<model::DetailTier> planned_tier_;
+  int64_t planned_from_ = 0;
+  int64_t planned_step_ = 1;
+
+  std::vector<LiveMapping> live_;
+  std::vector<LiveMapping> next_;  // kept for its memory
+  std::vector<LiveMapping> dead_;
+  model::Reading<std::vector<model::Thread>> threads_;
+  bool has_keyframe_ = false;
+  uint64_t rows_since_keyframe_ = 0;
+  std::optional<int64_t> last_detail_;
+  CategorySums categories_{};
+};
+
+}  // namespace tidemark::store

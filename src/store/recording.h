@@ -1,0 +1,65 @@
+// Reads a recording, also while it is being written.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "model/recording.h"
+#include "model/sample.h"
+#include "model/timeline.h"
+
+namespace tidemark::store {
+
+// Processes by their number in the recording; empty: all.
+using ProcessSet = std::set<int64_t>;
+
+struct TableSize {
+  std::string name;
+  uint64_t row_count = 0;
+  std::optional<uint64_t> bytes;  // where SQLite can tell
+};
+
+class Recording {
+ public:
+  // Malformed or Unsupported, with a sentence, for what is no recording.
+  static base::Result<Recording> open(const std::string& path);
+  Recording(Recording&&) noexcept;
+  Recording& operator=(Recording&&) noexcept;
+  ~Recording();
+
+  const std::string& path() const;
+  const model::RecordingInfo& info() const;
+  const std::vector<model::RecordedTick>& ticks() const;
+  const std::vector<model::RecordedProcess>& processes() const;
+  base::Result<std::vector<model::RecordedGap>> gaps() const;
+  base::Result<std::vector<model::RecordedNote>> notes() const;
+  base::Result<std::vector<model::ProcessMaxima>> maxima() const;
+  base::Result<std::vector<TableSize>> table_sizes() const;
+
+  // The instant as it was read, with what was known of each process then.
+  // `detail_tick` tells for each process when its mappings were read.
+  base::Result<model::Sample> sample_at(int64_t tick,
+                                        const ProcessSet& processes) const;
+  // When the mappings of a process were last read, at or before the tick.
+  base::Result<std::optional<int64_t>> detail_tick(int64_t process,
+                                                   int64_t tick) const;
+
+  base::Result<model::Timeline> timeline(const ProcessSet& processes) const;
+  // By object, those that were ever at least so large.
+  base::Result<std::vector<model::Series>> series(const ProcessSet& processes,
+                                                  uint64_t least_bytes) const;
+
+ private:
+  class Reader;
+  explicit Recording(std::unique_ptr<Reader> reader);
+  std::unique_ptr<Reader> reader_;
+};
+
+}  // namespace tidemark::store

@@ -1,0 +1,229 @@
+#include "store/timeline_sum.h"
+
+#include <algorithm>
+
+namespace tidemark::store {
+namespace {
+
+constexpr int64_t kKib = 1024;
+
+int64_t known(int64_t kib) {
+  return kib == ChangeRow::kUnknown ? 0 : kib;
+}
+
+// Sums of what was added before are never negative.
+void change(uint64_t& sum, int64_t delta_kib) {
+  sum += static_cast<uint64_t>(delta_kib * kKib);
+}
+
+MappingShare& slot(std::vector<MappingShare>& mappings, int64_t no) {
+  const auto index = static_cast<size_t>(no);
+  if (index >= mappings.size()) mappings.resize(index + 1);
+  return mappings[index];
+}
+
+}  // namespace
+
+MappingShare share_of(const ChangeRow& row, model::Category category) {
+  MappingShare share;
+  if (row.is_end()) return share;
+  const int64_t huge = rare_kib(row.rare, "Shared_Hugetlb") +
+                       rare_kib(row.rare, "Private_Hugetlb");
+  const int64_t swap_pss = rare_kib(row.rare, "SwapPss");
+  share.is_there = true;
+  share.is_scanned = row.pss_kib() == ChangeRow::kUnknown;
+  share.category = category;
+  share.rss_kib = known(row.rss_kib) + huge;
+  share.pss_kib = known(row.pss_kib()) + huge;
+  share.private_kib =
+      known(row.private_kib()) + rare_kib(row.rare, "Private_Hugetlb");
+  share.swap_kib = swap_pss > 0 ? swap_pss : known(row.swap_kib());
+  return share;
+}
+
+TimelineSum::TimelineSum(const std::vector<model::RecordedTick>& ticks)
+    : resident_deltas_(ticks.size() + 1), alive_deltas_(ticks.size() + 1) {
+  timeline_.points.resize(ticks.size());
+  for (size_t i = 0; i < ticks.size(); ++i)
+    timeline_.points[i].tick = ticks[i].id;
+}
+
+size_t TimelineSum::index_of(int64_t tick) const {
+  auto found = std::ranges::lower_bound(timeline_.points, tick, {},
+                                        &model::TimelinePoint::tick);
+  return static_cast<size_t>(found - timeline_.points.begin());
+}
+
+void TimelineSum::set_end(int64_t process, int64_t tick) {
+  ends_[tick].push_back(process);
+  end_of_[process] = tick;
+}
+
+void TimelineSum::set_resident(int64_t process, int64_t tick, int64_t bytes) {
+  int64_t& before = residents_[process];
+  resident_deltas_[index_of(tick)] += bytes - before;
+  before = bytes;
+}
+
+void TimelineSum::set_alive(int64_t process, int64_t tick, bool has_memory) {
+  bool& before = alive_[process];
+  if (before == has_memory) return;
+  alive_deltas_[index_of(tick)] += has_memory ? 1 : -1;
+  before = has_memory;
+}
+
+void TimelineSum::apply(const MappingShare& share, int64_t sign,
+                        ProcessState& state) {
+  if (!share.is_there) return;
+  const auto at = static_cast<size_t>(share.category);
+  change(sums_.rss_bytes, sign * share.rss_kib);
+  change(sums_.pss_bytes, sign * share.pss_kib);
+  change(sums_.private_bytes, sign * share.private_kib);
+  change(sums_.swap_bytes, sign * share.swap_kib);
+  change(sums_.category_rss_bytes[at], sign * share.rss_kib);
+  change(sums_.category_pss_bytes[at], sign * share.pss_kib);
+  const auto step = static_cast<size_t>(sign);
+  const bool was_there = state.there_count > 0;
+  const bool was_scanned = state.scanned_count > 0;
+  state.there_count += step;
+  if (share.is_scanned) state.scanned_count += step;
+  // undetailed_count holds the detailed ones until take().
+  if (was_there != (state.there_count > 0)) {
+    sums_.undetailed_count += static_cast<uint32_t>(sign);
+  }
+  if (was_scanned != (state.scanned_count > 0)) {
+    sums_.scanned_count += static_cast<uint32_t>(sign);
+  }
+}
+
+void TimelineSum::clear(ProcessState& state) {
+  for (MappingShare& share : state.mappings) {
+    apply(share, -1, state);
+    share = MappingShare();
+  }
+}
+
+void TimelineSum::advance(int64_t tick) {
+  std::vector<model::TimelinePoint>& points = timeline_.points;
+  while (next_point_ < points.size() && points[next_point_].tick < tick) {
+    const int64_t here = points[next_point_].tick;
+    while (!ends_.empty() && ends_.begin()->first <= here) {
+      for (int64_t process : ends_.begin()->second) {
+        auto found = processes_.find(process);
+        if (found != processes_.end()) clear(found->second);
+      }
+      ends_.erase(ends_.begin());
+    }
+    const int64_t kept_tick = here;
+    points[next_point_] = sums_;
+    points[next_point_].tick = kept_tick;
+    ++next_point_;
+  }
+}
+
+void TimelineSum::add(const ChangeRow& row, bool is_frame,
+                      model::Category category) {
+  advance(row.tick);
+  ProcessState& state = processes_[row.process];
+  if (is_frame) clear(state);
+  MappingShare& share = slot(state.mappings, row.no);
+  apply(share, -1, state);
+  share = share_of(row, category);
+  apply(share, 1, state);
+}
+
+model::Timeline TimelineSum::take() {
+  std::vector<model::TimelinePoint>& points = timeline_.points;
+  if (!points.empty()) advance(points.back().tick + 1);
+  for (const auto& [process, bytes] : residents_) {
+    auto end = end_of_.find(process);
+    if (end != end_of_.end()) resident_deltas_[index_of(end->second)] -= bytes;
+  }
+  for (const auto& [process, is_alive] : alive_) {
+    auto end = end_of_.find(process);
+    if (end != end_of_.end() && is_alive)
+      --alive_deltas_[index_of(end->second)];
+  }
+  int64_t resident = 0;
+  int64_t alive = 0;
+  for (size_t i = 0; i < points.size(); ++i) {
+    resident += resident_deltas_[i];
+    alive += alive_deltas_[i];
+    points[i].resident_bytes = static_cast<uint64_t>(resident);
+    points[i].process_count = static_cast<uint32_t>(alive);
+    const uint32_t detailed = points[i].undetailed_count;
+    points[i].undetailed_count =
+        points[i].process_count - std::min(points[i].process_count, detailed);
+  }
+  return std::move(timeline_);
+}
+
+void SeriesSum::set_end(int64_t process, int64_t tick) {
+  ends_[tick].push_back(process);
+}
+
+void SeriesSum::change(size_t series, int64_t tick, int64_t delta_kib) {
+  if (delta_kib == 0) return;
+  Sum& sum = sums_[series];
+  sum.kib += delta_kib;
+  const auto bytes = static_cast<uint64_t>(sum.kib * kKib);
+  std::vector<std::pair<int64_t, uint64_t>>& points = sum.series.points;
+  if (!points.empty() && points.back().first == tick) {
+    points.back().second = bytes;
+  } else {
+    points.emplace_back(tick, bytes);
+  }
+}
+
+void SeriesSum::clear(std::vector<MappingShare>& mappings, int64_t tick) {
+  for (MappingShare& share : mappings) {
+    if (share.is_there) change(share.series, tick, -share.pss_kib);
+    share = MappingShare();
+  }
+}
+
+void SeriesSum::end_until(int64_t tick) {
+  while (!ends_.empty() && ends_.begin()->first <= tick) {
+    for (int64_t process : ends_.begin()->second) {
+      auto found = processes_.find(process);
+      if (found != processes_.end()) {
+        clear(found->second, ends_.begin()->first);
+      }
+    }
+    ends_.erase(ends_.begin());
+  }
+}
+
+void SeriesSum::add(const ChangeRow& row, bool is_frame,
+                    model::Category category, const std::string& name) {
+  end_until(row.tick);
+  std::vector<MappingShare>& mappings = processes_[row.process];
+  if (is_frame) clear(mappings, row.tick);
+  MappingShare& share = slot(mappings, row.no);
+  if (share.is_there) change(share.series, row.tick, -share.pss_kib);
+  share = share_of(row, category);
+  if (!share.is_there) return;
+  auto [at, is_new] =
+      index_.try_emplace(std::pair(category, name), sums_.size());
+  if (is_new) {
+    sums_.emplace_back();
+    sums_.back().series.category = category;
+    sums_.back().series.name = name;
+  }
+  share.series = at->second;
+  change(share.series, row.tick, share.pss_kib);
+}
+
+std::vector<model::Series> SeriesSum::take(uint64_t least_bytes) {
+  if (!ticks_.empty()) end_until(ticks_.back().id);
+  std::vector<model::Series> all;
+  for (Sum& sum : sums_) {
+    uint64_t highest = 0;
+    for (const auto& [tick, bytes] : sum.series.points)
+      highest = std::max(highest, bytes);
+    if (highest >= least_bytes) all.push_back(std::move(sum.series));
+  }
+  return all;
+}
+
+}  // namespace tidemark::store

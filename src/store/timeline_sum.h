@@ -1,0 +1,95 @@
+// Adds up the changes of mappings to sums per tick, and to sums per object.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "model/category.h"
+#include "model/recording.h"
+#include "model/timeline.h"
+#include "store/change_walk.h"
+
+namespace tidemark::store {
+
+// What one mapping adds.
+struct MappingShare {
+  int64_t rss_kib = 0;
+  int64_t pss_kib = 0;
+  int64_t private_kib = 0;
+  int64_t swap_kib = 0;
+  bool is_scanned = false;
+  bool is_there = false;
+  model::Category category = model::Category::Anon;
+  size_t series = 0;  // of SeriesSum
+};
+MappingShare share_of(const ChangeRow& row, model::Category category);
+
+class TimelineSum {
+ public:
+  explicit TimelineSum(const std::vector<model::RecordedTick>& ticks);
+
+  // Before any add(); in any order.
+  void set_end(int64_t process, int64_t tick);
+  // By process in order of ticks.
+  void set_resident(int64_t process, int64_t tick, int64_t bytes);
+  void set_alive(int64_t process, int64_t tick, bool has_memory);
+
+  // In order of ticks. `is_frame`: it is the first of a complete set.
+  void add(const ChangeRow& row, bool is_frame, model::Category category);
+
+  model::Timeline take();
+
+ private:
+  struct ProcessState {
+    std::vector<MappingShare> mappings;  // by number
+    size_t there_count = 0;
+    size_t scanned_count = 0;
+  };
+  size_t index_of(int64_t tick) const;
+  void advance(int64_t tick);
+  void apply(const MappingShare& share, int64_t sign, ProcessState& state);
+  void clear(ProcessState& state);
+
+  model::Timeline timeline_;
+  size_t next_point_ = 0;
+  model::TimelinePoint sums_;
+  std::unordered_map<int64_t, ProcessState> processes_;
+  std::map<int64_t, std::vector<int64_t>> ends_;  // by tick
+  std::unordered_map<int64_t, int64_t> end_of_;
+  std::unordered_map<int64_t, int64_t> residents_;
+  std::unordered_map<int64_t, bool> alive_;
+  std::vector<int64_t> resident_deltas_;
+  std::vector<int64_t> alive_deltas_;
+};
+
+class SeriesSum {
+ public:
+  explicit SeriesSum(const std::vector<model::RecordedTick>& ticks)
+      : ticks_(ticks) {}
+
+  void set_end(int64_t process, int64_t tick);
+  void add(const ChangeRow& row, bool is_frame, model::Category category,
+           const std::string& name);
+  std::vector<model::Series> take(uint64_t least_bytes);
+
+ private:
+  struct Sum {
+    model::Series series;
+    int64_t kib = 0;
+  };
+  void end_until(int64_t tick);
+  void change(size_t series, int64_t tick, int64_t delta_kib);
+  void clear(std::vector<MappingShare>& mappings, int64_t tick);
+
+  const std::vector<model::RecordedTick>& ticks_;
+  std::map<std::pair<model::Category, std::string>, size_t> index_;
+  std::vector<Sum> sums_;
+  std::unordered_map<int64_t, std::vector<MappingShare>> processes_;
+  std::map<int64_t, std::vector<int64_t>> ends_;
+};
+
+}  // namespace tidemark::store
