@@ -1,0 +1,98 @@
+// Decides how closely each process is looked at in each tick of a recording.
+//
+// Full smaps is the truth and is read each tick while it fits. It costs two
+// things: CPU time, bounded as a share of a core, and a wait of the process
+// itself, whose mmap calls stand still while one read() walks a mapping. That
+// wait grows with the largest mapping and is bounded for each read. Where full
+// detail does not fit it is read less often, or, for the wait, not at all: then
+// pages are scanned in small steps, which tells resident pages and no shares.
+//
+// Pure arithmetic: time and measured costs are handed in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/process.h"
+
+namespace tidemark::watch {
+
+struct BudgetOptions {
+  bool is_limited = true;
+  double core_share = 0.02;
+  uint64_t stall_ns = 5'000'000;
+  bool allows_stall = false;  // the stall is then told and not kept to
+  uint64_t period_ns = 1'000'000'000;
+};
+
+// "2 % of a core, stalls up to 5 ms"; "none".
+std::string budget_words(const BudgetOptions& options);
+
+// What the budget knows of one process.
+struct DetailState {
+  uint32_t step = 1;   // read each so many ticks
+  uint32_t phase = 0;  // which of them, so that not all are read at once
+  bool has_detail = false;
+  bool is_barred = false;  // one read would stall it too long
+  uint64_t full_cost_ns = 0;
+  uint64_t scan_cost_ns = 0;
+  uint64_t resident_bytes = 0;         // now
+  uint64_t detail_resident_bytes = 0;  // when it was last read in detail
+  // Of its largest mapping, once known.
+  std::optional<uint64_t> largest_bytes;
+  uint64_t mapping_count = 0;
+  double hold_ns_per_page = 25;
+};
+
+struct DetailMeasure {
+  uint64_t total_ns = 0;
+  uint64_t longest_call_ns = 0;
+  uint64_t largest_bytes = 0;
+  uint64_t mapping_count = 0;
+};
+
+class DetailBudget {
+ public:
+  explicit DetailBudget(const BudgetOptions& options);
+
+  // At the start of each tick, with the CPU time all of us has used so far.
+  void begin_tick(uint64_t now_ns, uint64_t own_cpu_ns);
+
+  // Sets `is_barred`; the tier to read it in now, or Counters for none.
+  // `is_urgent`: it is new, has become another program, or memory is at a new
+  // high.
+  model::DetailTier choose(DetailState& state, bool is_urgent) const;
+
+  void measured(DetailState& state, model::DetailTier tier,
+                const DetailMeasure& measure) const;
+  // The kernel cannot scan: what may not be read in full is not read at all.
+  void forget_scan() { has_scan_ = false; }
+  bool has_scan() const { return has_scan_; }
+
+  // Whether the steps should be computed again.
+  bool is_plan_due(size_t process_count) const;
+  void plan(const std::vector<DetailState*>& processes);
+
+  uint64_t predicted_hold_ns(const DetailState& state) const;
+  uint32_t largest_step() const;
+
+ private:
+  bool is_due(const DetailState& state) const;
+  bool has_grown(const DetailState& state) const;
+  uint64_t cost_of(const DetailState& state) const;
+
+  BudgetOptions options_;
+  bool has_scan_ = true;
+  uint64_t tick_index_ = 0;
+  uint64_t planned_index_ = 0;
+  size_t planned_count_ = 0;
+  std::optional<uint64_t> last_ns_;
+  uint64_t last_cpu_ns_ = 0;
+  double credit_ns_ = 0;
+  double other_cost_ns_ = 0;  // per tick, for all but detail; smoothed
+  mutable uint64_t detail_cost_ns_ = 0;  // of the tick so far
+};
+
+}  // namespace tidemark::watch
