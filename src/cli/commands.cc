@@ -13,6 +13,8 @@ const std::vector<CommandEntry>& command_table() {
       {"get", "memory of a process or tree, now or repeatedly", get_command},
       {"maps", "the address space of a process, region by region",
        maps_command},
+      {"record", "record memory over time, every mapping, to a file",
+       record_command},
       {"doctor", "what works here, what is missing, how to get it",
        doctor_command},
       {"completion", "completions for bash, zsh or fish", completion_command},

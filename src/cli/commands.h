@@ -9,6 +9,7 @@ Command run_command();
 Command get_command();
 Command ps_command();
 Command maps_command();
+Command record_command();
 Command doctor_command();
 Command completion_command();
 Command manual_command();

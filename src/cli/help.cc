@@ -53,7 +53,8 @@ std::string usage_line(const Command& command) {
   for (const Option& option : command.options.all()) {
     if (!option.is_positional) continue;
     const std::string name = option.names + (option.takes_many ? "..." : "");
-    line += option.is_required ? " " + name : " [" + name + "]";
+    const std::string word = (option.needs_dashes ? "-- " : "") + name;
+    line += option.is_required ? " " + word : " [" + word + "]";
   }
   return line;
 }

@@ -91,7 +91,7 @@ base::Status take_positionals(const OptionTable& table,
                               const std::vector<std::string>& words) {
   std::vector<const Option*> open;
   for (const Option& option : table.all()) {
-    if (option.is_positional) open.push_back(&option);
+    if (option.is_positional && !option.takes_rest) open.push_back(&option);
   }
   bool may_be_option = true;
   for (const std::string& word : words) {
@@ -203,13 +203,24 @@ void OptionTable::command(std::string name, std::string help,
   options_.back().takes_rest = true;
 }
 
+void OptionTable::command_after_dashes(std::string name, std::string help,
+                                       std::vector<std::string>& target) {
+  positional(std::move(name), std::move(help), target, false);
+  options_.back().takes_rest = true;
+  options_.back().needs_dashes = true;
+}
+
 size_t find_operands(const OptionTable& table,
                      const std::vector<std::string>& arguments) {
   const Option* rest = rest_of(table);
   if (rest == nullptr) return arguments.size();
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& word = arguments[i];
-    if (word == "--" || word.size() < 2 || !word.starts_with('-')) return i;
+    if (word == "--") return i;
+    if (word.size() < 2 || !word.starts_with('-')) {
+      if (rest->needs_dashes) continue;
+      return i;
+    }
     if (takes_next_word(table, word)) ++i;
   }
   return arguments.size();

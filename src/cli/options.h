@@ -21,8 +21,9 @@ struct Option {
   bool is_positional = false;
   bool is_required = false;  // for the usage line
   bool takes_many = false;
-  bool takes_rest = false;  // it and all behind it are taken as they are
-  Take take;                // a flag is given ""
+  bool takes_rest = false;    // it and all behind it are taken as they are
+  bool needs_dashes = false;  // of takes_rest: begins behind "--" only
+  Take take;                  // a flag is given ""
 
   std::vector<std::string> name_list() const;
 };
@@ -46,6 +47,10 @@ class OptionTable {
   // behind that word is ours.
   void command(std::string name, std::string help,
                std::vector<std::string>& target);
+  // The same, for a command that takes operands of its own: it begins behind
+  // "--".
+  void command_after_dashes(std::string name, std::string help,
+                            std::vector<std::string>& target);
   const std::vector<Option>& all() const { return options_; }
 
  private:

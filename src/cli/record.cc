@@ -1,0 +1,547 @@
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "analysis/run_report.h"
+#include "base/clock.h"
+#include "base/escape.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/build_info.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/targets.h"
+#include "source/process_source.h"
+#include "source/roots.h"
+#include "store/recorder.h"
+#include "watch/high_watch.h"
+#include "watch/record_source.h"
+#include "watch/record_watch.h"
+#include "watch/recorded_command.h"
+#include "watch/stop_signals.h"
+
+namespace tidemark::cli {
+namespace {
+
+using base::ErrorKind;
+
+struct RecordCommandOptions {
+  std::vector<std::string> targets;
+  std::vector<std::string> names;
+  std::vector<std::string> cgroups;
+  std::vector<std::string> command;
+  bool everything = false;
+  bool stays = false;
+  bool without_children = false;
+  bool overwrites = false;
+  std::optional<uint64_t> period_ns;
+  watch::LoopOptions loop;
+  watch::BudgetOptions budget;
+  std::optional<uint64_t> most_bytes;
+  CommonOptions common;
+};
+
+// "none", or a share of a core ("2%"), a longest stall ("5ms"), or both parted
+// by a comma.
+base::Status take_budget(const std::string& word,
+                         watch::BudgetOptions& budget) {
+  if (word == "none") {
+    budget.is_limited = false;
+    return base::Ok{};
+  }
+  budget.is_limited = true;
+  for (std::string_view part : base::split(word, ',')) {
+    if (part.ends_with('%')) {
+      constexpr uint64_t kMostPercent = 10'000;
+      const std::string number(part.substr(0, part.size() - 1));
+      char* end = nullptr;
+      const double percent = std::strtod(number.c_str(), &end);
+      const bool is_number = !number.empty() && end != nullptr && *end == '\0';
+      if (!is_number || !(percent > 0) || percent > kMostPercent) {
+        return base::fail(ErrorKind::Misused, "'" + word + "' is not a budget",
+                          "a share of a core and a longest stall: 2%,5ms");
+      }
+      budget.core_share = percent / 100;
+      continue;
+    }
+    base::Result<uint64_t> ns = base::parse_duration(part);
+    if (!ns) {
+      return base::fail(ErrorKind::Misused, "'" + word + "' is not a budget",
+                        "a share of a core and a longest stall: 2%,5ms");
+    }
+    budget.stall_ns = *ns;
+  }
+  return base::Ok{};
+}
+
+uint64_t size_of(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 ? static_cast<uint64_t>(info.st_size)
+                                          : 0;
+}
+
+uint64_t recording_bytes(const std::string& path) {
+  return size_of(path) + size_of(path + "-wal");
+}
+
+// The line that grows while it records, on a terminal.
+class RecordLine {
+ public:
+  RecordLine(const CommonOptions& common, std::string path)
+      : path_(std::move(path)),
+        is_terminal_(!common.quiet && ::isatty(STDERR_FILENO) != 0),
+        is_quiet_(common.quiet) {}
+  RecordLine(const RecordLine&) = delete;
+  RecordLine& operator=(const RecordLine&) = delete;
+  ~RecordLine() { wipe(); }
+
+  void show(const watch::RecordProgress& progress) {
+    if (progress.is_paused != was_paused_) say_pause(progress);
+    const uint64_t now = base::monotonic_ns();
+    constexpr uint64_t kRedrawNs = 200'000'000;
+    if (!is_terminal_ || now < next_ns_) return;
+    next_ns_ = now + kRedrawNs;
+    is_shown_ = true;
+    std::string line = fmt::format(
+        "\r\x1b[Ktidemark: recording  {}  {} samples  {}  {} cpu  peak {}",
+        clock_words(progress.elapsed_ns), base::grouped(progress.sample_count),
+        base::short_size(recording_bytes(path_)),
+        base::percent(progress.cpu_ns,
+                      std::max<uint64_t>(progress.elapsed_ns, 1)) +
+            " %",
+        base::long_size(progress.peak_pss_bytes));
+    if (progress.missed_count > 0) {
+      line += fmt::format("  {} missed", base::grouped(progress.missed_count));
+    }
+    write_stderr(line);
+  }
+
+  void wipe() {
+    if (std::exchange(is_shown_, false)) write_stderr("\r\x1b[K");
+  }
+
+ private:
+  static std::string clock_words(uint64_t ns) {
+    const uint64_t seconds = ns / 1'000'000'000;
+    return fmt::format("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60,
+                       seconds % 60);
+  }
+
+  void say_pause(const watch::RecordProgress& progress) {
+    was_paused_ = progress.is_paused;
+    wipe();
+    if (is_quiet_) return;
+    write_stderr(was_paused_
+                     ? fmt::format("tidemark: disk full; recording paused at "
+                                   "{}, the file is valid so far\n",
+                                   clock_words(progress.elapsed_ns))
+                     : fmt::format("tidemark: recording goes on at {}\n",
+                                   clock_words(progress.elapsed_ns)));
+  }
+
+  std::string path_;
+  bool is_terminal_;
+  bool is_quiet_;
+  bool is_shown_ = false;
+  bool was_paused_ = false;
+  uint64_t next_ns_ = 0;
+};
+
+std::string line_of(const source::Roots& roots, const char* name) {
+  base::Result<std::string> text = base::read_file_at(roots.proc, name);
+  return text ? std::string(base::trim(*text)) : std::string();
+}
+
+model::RecordingInfo info_of(const source::Roots& roots,
+                             const RecordCommandOptions& options,
+                             std::string targets) {
+  model::RecordingInfo info;
+  info.tool = "tidemark " + std::string(kVersion);
+  info.targets = std::move(targets);
+  info.budget = watch::budget_words(options.budget);
+  info.host = line_of(roots, "sys/kernel/hostname");
+  info.kernel = line_of(roots, "sys/kernel/osrelease");
+  info.boot_id = line_of(roots, "sys/kernel/random/boot_id");
+  if (roots.is_live) {
+    info.page_size_bytes = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+    info.ticks_per_second = static_cast<uint64_t>(::sysconf(_SC_CLK_TCK));
+  }
+  info.period_ns = options.loop.period_ns;
+  return info;
+}
+
+// Two files stay open for each process.
+void raise_file_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
+}
+
+// A reader that loses the CPU while it holds the lock of the process it reads
+// makes that process wait: measured 1.2 s at nice 19 beside two busy programs.
+void keep_priority(const CommonOptions& common) {
+  if (::getpriority(PRIO_PROCESS, 0) <= 0) return;
+  if (::setpriority(PRIO_PROCESS, 0, 0) == 0) return;
+  print_note(common,
+             "recording at a low priority can stall the recorded processes: "
+             "they wait for a lock that we hold");
+}
+
+base::Status make_room(const RecordCommandOptions& options) {
+  const std::string& path = options.common.output_path;
+  if (path.empty() || path == "-") {
+    return base::fail(ErrorKind::Misused, "no file to record to",
+                      "tidemark record -o FILE.tdm ...");
+  }
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return base::Ok{};
+  if (!S_ISREG(info.st_mode)) {
+    return base::fail(ErrorKind::Misused, path + ": not a regular file");
+  }
+  if (info.st_size != 0 && !options.overwrites) {
+    return base::fail(ErrorKind::Misused, path + ": it exists already",
+                      "give another name, or --overwrite");
+  }
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    const std::string old = path + suffix;
+    if (::unlink(old.c_str()) != 0 && errno != ENOENT) {
+      return base::fail_errno(old, errno);
+    }
+  }
+  return base::Ok{};
+}
+
+// memory-record took a pid and a period in milliseconds. A second number that
+// is no process can only be that.
+void take_old_form(const source::Roots& roots, RecordCommandOptions& options) {
+  if (options.targets.size() != 2 || options.period_ns) return;
+  const std::optional<uint64_t> period = base::parse_u64(options.targets[1]);
+  if (!base::parse_u64(options.targets[0]) || !period || *period == 0) return;
+  if (base::exists_at(roots.proc, options.targets[1] + "/stat")) return;
+  constexpr uint64_t kNsPerMs = 1'000'000;
+  options.period_ns = *period * kNsPerMs;
+  options.targets.pop_back();
+  print_note(options.common, "'" + std::to_string(*period) +
+                                 "' is no process and taken as the interval "
+                                 "in ms");
+}
+
+void summarize(const RecordCommandOptions& options,
+               const watch::RecordResult& result, size_t process_count) {
+  const watch::RecordProgress& last = result.last;
+  std::string text = fmt::format(
+      "recorded {} sample{} in {} to {} ({}); {} missed, {} % cpu",
+      base::grouped(last.sample_count), last.sample_count == 1 ? "" : "s",
+      base::long_duration(last.elapsed_ns),
+      base::visible(options.common.output_path),
+      base::long_size(recording_bytes(options.common.output_path)),
+      base::grouped(last.missed_count),
+      base::percent(last.cpu_ns, std::max<uint64_t>(last.elapsed_ns, 1)));
+  (void)process_count;
+  print_note(options.common, text);
+}
+
+std::string target_words(const RecordCommandOptions& options,
+                         const std::vector<model::ProcessId>& ids) {
+  if (options.everything) return "every process";
+  std::string words;
+  const auto add = [&](const std::string& word) {
+    words += (words.empty() ? "" : ", ") + word;
+  };
+  for (const model::ProcessId& id : ids)
+    add("process " + std::to_string(id.pid));
+  for (const std::string& name : options.names)
+    add("'" + name + "'");
+  for (const std::string& group : options.cgroups)
+    add("cgroup " + group);
+  if (!options.without_children) words += " and descendants";
+  return words;
+}
+
+base::Result<watch::RecordResult> record_with(
+    const RecordCommandOptions& options, const model::RecordingInfo& info,
+    watch::RecordSource& source, watch::RecordHooks hooks) {
+  base::Status status = make_room(options);
+  if (!status) return status.error();
+  store::RecorderOptions recorder_options;
+  recorder_options.most_bytes = options.most_bytes;
+  base::Result<std::unique_ptr<store::Recorder>> recorder =
+      store::Recorder::create(options.common.output_path, info,
+                              recorder_options);
+  if (!recorder) return recorder.error();
+  raise_file_limit();
+  keep_priority(options.common);
+  RecordLine line(options.common, options.common.output_path);
+  hooks.now_ns = base::monotonic_ns;
+  hooks.progress = [&line](const watch::RecordProgress& progress) {
+    line.show(progress);
+  };
+  base::Result<watch::RecordResult> result =
+      watch::record(source, **recorder, options.loop, hooks);
+  line.wipe();
+  if (result) summarize(options, *result, source.process_count());
+  return result;
+}
+
+base::Result<ExitCode> record_command_line(const RecordCommandOptions& options,
+                                           const source::Roots& roots) {
+  if (!roots.is_live) {
+    return base::fail(ErrorKind::Misused,
+                      "a command needs the running kernel's own /proc",
+                      "leave out --proc and unset PROCFS");
+  }
+  source::CommandSpec spec;
+  spec.arguments = options.command;
+  spec.ignores_broken_pipe = were_broken_pipes_ignored();
+  base::Result<watch::RecordedCommand> command =
+      watch::RecordedCommand::prepare(roots, std::move(spec));
+  if (!command) return command.error();
+  std::string words;
+  for (const std::string& word : options.command)
+    words += (words.empty() ? "" : " ") + word;
+  watch::RecordSelection selection;
+  selection.members = [&] { return command->members(); };
+  watch::RecordSource source(roots, std::move(selection), options.budget);
+  base::Status released = base::Ok{};
+  bool is_released = false;
+  watch::RecordHooks hooks;
+  hooks.wait_until = [&](uint64_t until) {
+    // The first sample is taken of the process that waits to become the
+    // command: only then is the file there to take it.
+    if (!is_released) {
+      is_released = true;
+      released = command->release();
+      if (!released) return watch::WaitEnd::Stop;
+    }
+    return command->wait_until(until);
+  };
+  hooks.sampled = [&](uint64_t cost_ns) { command->sampled(cost_ns); };
+  base::Result<watch::RecordResult> result =
+      record_with(options, info_of(roots, options, words), source, hooks);
+  std::optional<source::Ending> ending = command->finish();
+  if (!released) {
+    print_error(released.error());
+    return released.error().kind == ErrorKind::NotFound
+               ? ExitCode::NotFound
+               : ExitCode::NotExecutable;
+  }
+  if (!result) return result.error();
+  if (!ending) return ExitCode::Done;
+  return static_cast<ExitCode>(analysis::exit_status_of(ending->wait_status));
+}
+
+// Blocks until a process of one of the names is there; false when a signal came
+// first.
+bool wait_for_names(const RecordCommandOptions& options,
+                    const source::Roots& roots, watch::StopSignals& signals) {
+  constexpr uint64_t kLookNs = 50'000'000;
+  bool has_said = false;
+  source::CgroupHierarchy no_cgroups;
+  source::ProcessReader reader(roots, no_cgroups, {});
+  while (true) {
+    base::Result<std::vector<int32_t>> pids = reader.list_pids();
+    if (!pids) return true;
+    for (int32_t pid : *pids) {
+      if (roots.is_live && pid == ::getpid()) continue;
+      for (const std::string& name : options.names) {
+        if (source::is_called(roots, pid, name)) return true;
+      }
+    }
+    if (!std::exchange(has_said, true)) {
+      print_note(options.common, "waiting for a process called '" +
+                                     base::visible(options.names.front()) +
+                                     "'");
+    }
+    if (signals.wait_until(base::monotonic_ns() + kLookNs) ==
+        watch::WaitEnd::Stop) {
+      return false;
+    }
+  }
+}
+
+base::Result<ExitCode> record_processes(const RecordCommandOptions& options,
+                                        const source::Roots& roots) {
+  std::vector<model::ProcessId> ids;
+  if (!options.targets.empty()) {
+    base::Result<std::vector<model::ProcessId>> found =
+        find_targets(roots, options.targets);
+    if (!found) return found.error();
+    ids = std::move(*found);
+  }
+  base::Result<watch::StopSignals> signals = watch::StopSignals::block();
+  if (!signals) return signals.error();
+  if (!options.names.empty() && ids.empty() &&
+      !wait_for_names(options, roots, *signals)) {
+    return ExitCode::Done;
+  }
+  watch::RecordSelection selection;
+  selection.targets = ids;
+  selection.names = options.names;
+  selection.cgroups = options.cgroups;
+  selection.everything = options.everything;
+  selection.with_descendants = !options.without_children;
+  selection.until_exit = !options.stays;
+  watch::RecordSource source(roots, std::move(selection), options.budget);
+  std::optional<watch::HighWatch> highs;
+  if (roots.is_live && !ids.empty()) {
+    std::vector<int32_t> pids;
+    for (const model::ProcessId& id : ids)
+      pids.push_back(id.pid);
+    base::Result<watch::HighWatch> started =
+        watch::HighWatch::start(pids, !options.without_children);
+    if (started) highs.emplace(std::move(*started));
+  }
+  watch::RecordHooks hooks;
+  hooks.wait_until = [&](uint64_t until) {
+    const int wake_fd = highs ? highs->fd() : -1;
+    watch::WaitEnd end = signals->wait_until(until, wake_fd);
+    while (end == watch::WaitEnd::Wake && !highs->is_due())
+      end = signals->wait_until(until, wake_fd);
+    return end;
+  };
+  hooks.sampled = [&](uint64_t cost_ns) {
+    if (highs) highs->sampled(cost_ns);
+  };
+  base::Result<watch::RecordResult> result =
+      record_with(options, info_of(roots, options, target_words(options, ids)),
+                  source, hooks);
+  if (!result) return result.error();
+  return result->last.is_paused ? ExitCode::Failed : ExitCode::Done;
+}
+
+base::Result<ExitCode> run_record(RecordCommandOptions options) {
+  base::Result<source::Roots> roots =
+      source::open_roots(options.common.proc_path);
+  if (!roots) return roots.error();
+  take_old_form(*roots, options);
+  const bool has_target = !options.targets.empty() || !options.names.empty() ||
+                          !options.cgroups.empty();
+  const int kinds = (has_target ? 1 : 0) + (options.everything ? 1 : 0) +
+                    (options.command.empty() ? 0 : 1);
+  if (kinds != 1) {
+    return base::fail(
+        ErrorKind::Misused,
+        kinds == 0 ? "nothing to record was named"
+                   : "processes, --all and a command exclude each other",
+        "tidemark record -o FILE.tdm PID | --name NAME | --all | -- COMMAND");
+  }
+  options.loop.period_ns = options.period_ns.value_or(1'000'000'000);
+  options.budget.period_ns = options.loop.period_ns;
+  return options.command.empty() ? record_processes(options, *roots)
+                                 : record_command_line(options, *roots);
+}
+
+void add_target_options(OptionTable& table, RecordCommandOptions& o) {
+  table.positional("PID|NAME", "processes to record", o.targets, false);
+  table.command_after_dashes("COMMAND", "or a command to start and record",
+                             o.command);
+  table.value("--name", "NAME",
+              "every process of that name, also those that start later",
+              [&o](const std::string& word) -> base::Status {
+                o.names.push_back(word);
+                return base::Ok{};
+              });
+  table.value("--cgroup", "PATH",
+              "every process in a control group or below it",
+              [&o](const std::string& word) -> base::Status {
+                o.cgroups.push_back(word.starts_with('/') ? word : "/" + word);
+                return base::Ok{};
+              });
+  table.flag("-a,--all", "every process of the machine", o.everything);
+  table.flag("--no-children", "do not follow what the processes start",
+             o.without_children);
+  table.flag("--until-exit",
+             "end with the last of the chosen processes (default)",
+             [&o] { o.stays = false; });
+  table.flag("--stay", "go on when they have ended, until Ctrl-C", o.stays);
+}
+
+void add_clock_options(OptionTable& table, RecordCommandOptions& o) {
+  table.value("-f,--interval,--period", "DUR|HZ",
+              "time between samples: 100ms, 2s, 10Hz (default 1s)",
+              [&o](const std::string& word) -> base::Status {
+                base::Result<uint64_t> ns = base::parse_duration(word);
+                if (!ns) return ns.error();
+                o.period_ns = *ns;
+                return base::Ok{};
+              });
+  table.value("--duration", "DUR", "end after this time",
+              [&o](const std::string& word) -> base::Status {
+                base::Result<uint64_t> ns = base::parse_duration(word);
+                if (!ns) return ns.error();
+                o.loop.duration_ns = *ns;
+                return base::Ok{};
+              });
+  table.value("--count", "N", "end after so many samples by the clock",
+              [&o](const std::string& word) -> base::Status {
+                o.loop.count = base::parse_u64(word);
+                if (o.loop.count && *o.loop.count > 0) return base::Ok{};
+                return base::fail(ErrorKind::Misused,
+                                  "'" + word + "' is not a count");
+              });
+}
+
+void add_cost_options(OptionTable& table, RecordCommandOptions& o) {
+  table.value(
+      "--budget", "SHARE,STALL|none",
+      "what reading may cost: a share of a core and the longest stall "
+      "of a process (default 2%,5ms); beyond it less is read",
+      [&o](const std::string& word) { return take_budget(word, o.budget); });
+  table.flag("--allow-stall", "read smaps also where that stalls longer",
+             o.budget.allows_stall);
+  table.value("--max-size", "SIZE",
+              "keep the file smaller: the oldest detail is thinned out, peaks "
+              "stay",
+              [&o](const std::string& word) -> base::Status {
+                base::Result<uint64_t> bytes = base::parse_size(word);
+                if (!bytes) return bytes.error();
+                o.most_bytes = *bytes;
+                return base::Ok{};
+              });
+  table.flag("--overwrite", "replace the file if it exists", o.overwrites);
+}
+
+}  // namespace
+
+Command record_command() {
+  auto options = std::make_shared<RecordCommandOptions>();
+  Command command;
+  command.name = "record";
+  command.summary = "record memory over time, every mapping, to a file";
+  command.description =
+      "Writes the memory of processes to FILE.tdm: each mapping with all its "
+      "counters, each process, the machine and its control groups, at every "
+      "tick and at new highs. Only changes are stored, and a kill at any "
+      "moment loses a second at most. Reading a process costs time and makes "
+      "its own mmap calls wait, so there is a budget for both: beyond it less "
+      "is read, and the file says what and when. A recording can be read "
+      "while it is written; `peak`, `info`, `replay`, `diff` and `export` read "
+      "it, and so does sqlite3.";
+  command.examples = {
+      {"tidemark record -o web.tdm 1234", "a process and what it starts"},
+      {"tidemark record -o build.tdm -f 10Hz -- make -j8", "a command"},
+      {"tidemark record -o day.tdm --all --max-size 200M", "the whole machine"},
+      {"tidemark record -o db.tdm --name postgres", "as soon as it starts"},
+  };
+  OptionTable& table = command.options;
+  add_target_options(table, *options);
+  add_clock_options(table, *options);
+  add_cost_options(table, *options);
+  table.value("-o,--output", "FILE", "where to record to",
+              options->common.output_path);
+  table.value("--proc", "DIR",
+              "another proc tree: a copy, an sshfs mount (PROCFS)",
+              options->common.proc_path);
+  table.flag("-q,--quiet", "no progress and no summary", options->common.quiet);
+  table.flag("-h,--help", "this text", options->common.help);
+  command.run = [options] { return run_record(*options); };
+  return command;
+}
+
+}  // namespace tidemark::cli
