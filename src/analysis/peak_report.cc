@@ -1,0 +1,210 @@
+#include "analysis/peak_report.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "analysis/process_use.h"
+
+namespace tidemark::analysis {
+namespace {
+
+using model::Category;
+using model::TimelinePoint;
+
+// Objects of these categories are worth a row each; heaps and stacks are many
+// and alike.
+bool is_told_by_object(Category category) {
+  return category == Category::File || category == Category::Shm ||
+         category == Category::Huge;
+}
+
+constexpr uint64_t kRowShare = 50;  // a fiftieth of the sum gets a row
+
+std::optional<uint64_t> height_of(const TimelinePoint& point,
+                                  PeakMetric metric) {
+  switch (metric) {
+    case PeakMetric::Pss:
+      return point.pss_bytes;
+    case PeakMetric::Rss:
+      return point.rss_bytes;
+    case PeakMetric::Statm:
+      return point.resident_bytes;
+    case PeakMetric::Available:
+      return point.available_bytes;
+    case PeakMetric::AvailableComputed:
+      return point.available_computed_bytes;
+  }
+  return std::nullopt;
+}
+
+std::vector<PeakRow> rows_of(const Composition& composition, size_t row_limit) {
+  std::vector<PeakRow> rows;
+  std::map<Category, PeakRow> sums;
+  for (const Part& part : composition.parts) {
+    const bool has_row = is_told_by_object(part.category) &&
+                         rows.size() < row_limit && part.bytes.pss > 0 &&
+                         part.bytes.pss * kRowShare >= composition.total.pss;
+    if (has_row) {
+      rows.push_back({part.category, part.name, 0, part.bytes, std::nullopt});
+      continue;
+    }
+    PeakRow& sum = sums[part.category];
+    sum.category = part.category;
+    sum.bytes.add(part.bytes);
+    ++sum.others_count;
+  }
+  for (auto& [category, row] : sums) {
+    const bool has_named = std::ranges::any_of(
+        rows, [&](const PeakRow& named) { return named.category == category; });
+    // "31 others" only where some were named.
+    if (!has_named) row.others_count = 0;
+    rows.push_back(std::move(row));
+  }
+  std::ranges::stable_sort(rows, std::greater<>(),
+                           [](const PeakRow& row) { return row.bytes.pss; });
+  return rows;
+}
+
+// Each row against the same objects before. What was there then and is not now
+// belongs to the row of its category, so that the column adds up.
+void fill_changes(const Composition& before, std::vector<PeakRow>& rows) {
+  std::map<std::pair<Category, std::string>, size_t> named;
+  std::map<Category, size_t> whole;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i].change_bytes = static_cast<int64_t>(rows[i].bytes.pss);
+    if (rows[i].name.empty()) {
+      whole[rows[i].category] = i;
+    } else {
+      named[{rows[i].category, rows[i].name}] = i;
+    }
+  }
+  for (const Part& part : before.parts) {
+    auto one = named.find({part.category, part.name});
+    size_t index = 0;
+    if (one != named.end()) {
+      index = one->second;
+    } else {
+      auto [at, is_new] = whole.try_emplace(part.category, rows.size());
+      if (is_new) {
+        rows.push_back({part.category, {}, 0, {}, 0});
+        const bool has_named =
+            std::ranges::any_of(rows, [&](const PeakRow& row) {
+              return row.category == part.category && !row.name.empty();
+            });
+        if (has_named) rows.back().others_count = 1;
+      }
+      index = at->second;
+    }
+    *rows[index].change_bytes -= static_cast<int64_t>(part.bytes.pss);
+  }
+}
+
+std::string image_name(const model::RecordedProcess& process) {
+  model::Process last;
+  last.stat.comm = process.images.back().comm;
+  last.command_line = process.images.back().command_line;
+  return display_name(last) + " (" + std::to_string(process.process.pid) + ")";
+}
+
+// The kernel's marks above what was seen, largest first.
+std::vector<PeakMark> marks_of(const PeakInput& input) {
+  std::vector<PeakMark> marks;
+  for (const model::ProcessMaxima& maxima : input.maxima) {
+    if (!maxima.high_mark_bytes) continue;
+    auto process = std::ranges::lower_bound(*input.processes, maxima.process,
+                                            {}, &model::RecordedProcess::id);
+    if (process == input.processes->end()) continue;
+    marks.push_back({"VmHWM of " + image_name(*process),
+                     *maxima.high_mark_bytes, maxima.resident_bytes.value_or(0),
+                     false});
+  }
+  std::ranges::stable_sort(marks, std::greater<>(), &PeakMark::bytes);
+  constexpr size_t kShown = 3;
+  if (marks.size() > kShown) marks.resize(kShown);
+  std::set<std::string> groups;
+  for (const model::Process& process : input.sample->processes) {
+    if (!process.cgroup_path.empty()) groups.insert(process.cgroup_path);
+  }
+  // The mark of a group that others are in as well says nothing about ours.
+  if (groups.size() != 1 || *groups.begin() == "/") return marks;
+  for (const model::Cgroup& group : input.sample->cgroups) {
+    if (group.path != *groups.begin() || !group.peak_bytes) continue;
+    uint64_t highest = 0;
+    for (const TimelinePoint& point : input.timeline->points)
+      highest = std::max(highest, point.pss_bytes);
+    marks.insert(marks.begin(), {"high-water mark of cgroup " + group.path,
+                                 *group.peak_bytes, highest, true});
+  }
+  return marks;
+}
+
+}  // namespace
+
+std::string_view peak_metric_name(PeakMetric metric) {
+  switch (metric) {
+    case PeakMetric::Pss:
+      return "PSS";
+    case PeakMetric::Rss:
+      return "RSS";
+    case PeakMetric::Statm:
+      return "statm";
+    case PeakMetric::Available:
+      return "MemAvailable";
+    case PeakMetric::AvailableComputed:
+      return "MemAvailableComputed";
+  }
+  return "PSS";
+}
+
+bool is_of_machine(PeakMetric metric) {
+  return metric == PeakMetric::Available ||
+         metric == PeakMetric::AvailableComputed;
+}
+
+std::optional<size_t> find_peak(const model::Timeline& timeline,
+                                PeakMetric metric) {
+  std::optional<size_t> best;
+  for (size_t i = 0; i < timeline.points.size(); ++i) {
+    const std::optional<uint64_t> height =
+        height_of(timeline.points[i], metric);
+    if (!height) continue;
+    if (!best) {
+      best = i;
+      continue;
+    }
+    const uint64_t highest = *height_of(timeline.points[*best], metric);
+    const bool is_better =
+        is_of_machine(metric) ? *height < highest : *height > highest;
+    if (is_better) best = i;
+  }
+  return best;
+}
+
+PeakReport make_peak_report(const PeakInput& input) {
+  PeakReport report;
+  report.path = input.path;
+  report.targets = input.info->targets;
+  report.metric = input.metric;
+  report.is_asked_moment = input.is_asked_moment;
+  report.tick = (*input.ticks)[input.tick_index];
+  report.tick_count = input.ticks->size();
+  report.elapsed_ns =
+      report.tick.monotonic_ns - input.ticks->front().monotonic_ns;
+  report.point = input.timeline->points[input.tick_index];
+  report.composition = compose(*input.sample);
+  report.rows = rows_of(report.composition, input.row_limit);
+  if (input.earlier != nullptr) {
+    report.change_since_ns = report.tick.monotonic_ns -
+                             (*input.ticks)[input.earlier_index].monotonic_ns;
+    fill_changes(compose(*input.earlier), report.rows);
+  }
+  report.marks = marks_of(input);
+  report.growing = input.growing;
+  report.machine = input.sample->machine;
+  return report;
+}
+
+}  // namespace tidemark::analysis

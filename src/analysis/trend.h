@@ -1,0 +1,43 @@
+// Finds what keeps growing, with the evidence: never a bare verdict. A leak and
+// a cache that fills look the same from outside.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/category.h"
+#include "model/recording.h"
+#include "model/timeline.h"
+
+namespace tidemark::analysis {
+
+// A value over time: seconds and bytes.
+using TrendPoint = std::pair<double, double>;
+
+struct Trend {
+  model::Category category = model::Category::Anon;
+  std::string name;             // of the object; empty for a whole category
+  double bytes_per_second = 0;  // the median of all slopes (Theil-Sen)
+  double r_squared = 0;         // of the straight line through all points
+  double rising_share = 0;      // of the steps that were not level
+  int64_t growth_bytes = 0;     // from the first to the last
+  uint64_t first_bytes = 0;
+  uint64_t last_bytes = 0;
+  uint64_t span_ns = 0;
+  uint64_t sample_count = 0;
+  bool ends_at_peak = false;  // the last value is the highest
+};
+
+// The trend of one series; empty when there is too little to tell.
+std::optional<Trend> trend_of(const std::vector<TrendPoint>& points);
+
+// Those that grow steadily and by a share worth telling, strongest first: whole
+// categories and single objects.
+std::vector<Trend> find_growing(const model::Timeline& timeline,
+                                const std::vector<model::Series>& series,
+                                const std::vector<model::RecordedTick>& ticks);
+
+}  // namespace tidemark::analysis
