@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace tidemark::base {
 
@@ -14,6 +16,14 @@ uint64_t realtime_ns();
 
 // RFC 3339 in UTC with nanoseconds: "2026-11-15T08:09:03.000000000Z".
 std::string rfc3339(uint64_t realtime);
+
+// The other way, to the nanosecond: "2026-11-15T08:09:03.5Z", with an offset
+// ("+01:00"), or without either, which is local time. A blank may stand for the
+// T; the time of day may end after its minutes.
+std::optional<uint64_t> parse_rfc3339(std::string_view text);
+
+// Local time without a zone and with milliseconds: "2026-11-15T08:09:03.500".
+std::string local_time(uint64_t realtime);
 
 // CPU time this process has used so far, user and system.
 uint64_t own_cpu_ns();

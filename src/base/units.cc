@@ -184,6 +184,16 @@ std::string grouped(uint64_t count) {
   return digits;
 }
 
+std::string clock_duration(uint64_t ns) {
+  const uint64_t seconds = ns / 1'000'000'000;
+  const auto two = [](uint64_t number) {
+    std::string digits = std::to_string(number);
+    return digits.size() < 2 ? "0" + digits : digits;
+  };
+  return two(seconds / 3600) + ":" + two(seconds / 60 % 60) + ":" +
+         two(seconds % 60);
+}
+
 std::string long_duration(uint64_t ns) {
   const double seconds = static_cast<double>(ns) / 1e9;
   if (ns < 1'000'000) return with_decimals(seconds * 1e6, 0) + " us";

@@ -39,6 +39,9 @@ std::string percent(uint64_t part, uint64_t whole);
 // "1,204".
 std::string grouped(uint64_t count);
 
+// "00:41:12": hours, minutes, seconds.
+std::string clock_duration(uint64_t ns);
+
 // "3.0 ms", "31.4 s", "5 min", "1 h 12 min".
 std::string long_duration(uint64_t ns);
 
