@@ -32,7 +32,7 @@ struct RecordingInfo {
 
 // A moment at which something was read.
 struct RecordedTick {
-  int64_t id = 0;  // counts from 0 without a gap
+  int64_t id = 0;  // counts from 0; where detail was thinned, with gaps
   bool is_new_high = false;
   uint64_t realtime_ns = 0;
   uint64_t monotonic_ns = 0;

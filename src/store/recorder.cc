@@ -14,6 +14,7 @@
 #include "store/process_rows.h"
 #include "store/recording_info.h"
 #include "store/schema.h"
+#include "store/thinning.h"
 
 namespace tidemark::store {
 namespace {
@@ -517,7 +518,22 @@ base::Status Recorder::Writer::write_cgroups(const Sample& sample) {
   return base::Ok{};
 }
 
+// Begins a little early: the file must have room for what comes until the next
+// look.
 base::Status Recorder::Writer::keep_small() {
+  const uint64_t limit = *options_.most_bytes / 16 * 15;
+  // What is still needed to understand the next sample is not touched.
+  constexpr int64_t kUntouchedTicks = 64;
+  for (int round = 0; round < 4; ++round) {
+    base::Result<uint64_t> used = used_bytes(database_);
+    if (!used) return used.error();
+    if (*used <= limit) return base::Ok{};
+    base::Result<uint64_t> gone =
+        thin_once(database_, next_tick_ - kUntouchedTicks);
+    if (!gone) return gone.error();
+    if (*gone == 0) return base::Ok{};
+    state_.thinned_tick_count += *gone;
+  }
   return base::Ok{};
 }
 
