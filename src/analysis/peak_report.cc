@@ -135,7 +135,7 @@ std::vector<PeakMark> marks_of(const PeakInput& input) {
     uint64_t highest = 0;
     for (const TimelinePoint& point : input.timeline->points)
       highest = std::max(highest, point.pss_bytes);
-    marks.insert(marks.begin(), {"high-water mark of cgroup " + group.path,
+    marks.insert(marks.begin(), {"high-water mark of the cgroup",
                                  *group.peak_bytes, highest, true});
   }
   return marks;
@@ -190,7 +190,7 @@ PeakReport make_peak_report(const PeakInput& input) {
   report.metric = input.metric;
   report.is_asked_moment = input.is_asked_moment;
   report.tick = (*input.ticks)[input.tick_index];
-  report.tick_count = input.ticks->size();
+  report.tick_count = static_cast<uint64_t>(input.ticks->back().id) + 1;
   report.elapsed_ns =
       report.tick.monotonic_ns - input.ticks->front().monotonic_ns;
   report.point = input.timeline->points[input.tick_index];

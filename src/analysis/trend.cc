@@ -90,6 +90,19 @@ bool is_worth_telling(const Trend& trend) {
          trend.r_squared >= kLeastFit && trend.rising_share >= kLeastRising;
 }
 
+// A category that grows by one object alone says nothing that the object does
+// not say better.
+void drop_explained(std::vector<Trend>& growing) {
+  const std::vector<Trend> all = growing;
+  std::erase_if(growing, [&](const Trend& whole) {
+    if (!whole.name.empty()) return false;
+    return std::ranges::any_of(all, [&](const Trend& one) {
+      return !one.name.empty() && one.category == whole.category &&
+             one.growth_bytes * 10 >= whole.growth_bytes * 9;
+    });
+  });
+}
+
 }  // namespace
 
 std::optional<Trend> trend_of(const std::vector<TrendPoint>& points) {
@@ -147,6 +160,7 @@ std::vector<Trend> find_growing(const model::Timeline& timeline,
     trend->name = one.name;
     growing.push_back(*trend);
   }
+  drop_explained(growing);
   std::ranges::stable_sort(growing, std::greater<>(), &Trend::growth_bytes);
   return growing;
 }

@@ -109,7 +109,8 @@ class RecordLine {
     is_shown_ = true;
     std::string line = fmt::format(
         "\r\x1b[Ktidemark: recording  {}  {} samples  {}  {} cpu  peak {}",
-        clock_words(progress.elapsed_ns), base::grouped(progress.sample_count),
+        base::clock_duration(progress.elapsed_ns),
+        base::grouped(progress.sample_count),
         base::short_size(recording_bytes(path_)),
         base::percent(progress.cpu_ns,
                       std::max<uint64_t>(progress.elapsed_ns, 1)) +
@@ -126,12 +127,6 @@ class RecordLine {
   }
 
  private:
-  static std::string clock_words(uint64_t ns) {
-    const uint64_t seconds = ns / 1'000'000'000;
-    return fmt::format("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60,
-                       seconds % 60);
-  }
-
   void say_pause(const watch::RecordProgress& progress) {
     was_paused_ = progress.is_paused;
     wipe();
@@ -139,9 +134,9 @@ class RecordLine {
     write_stderr(was_paused_
                      ? fmt::format("tidemark: disk full; recording paused at "
                                    "{}, the file is valid so far\n",
-                                   clock_words(progress.elapsed_ns))
+                                   base::clock_duration(progress.elapsed_ns))
                      : fmt::format("tidemark: recording goes on at {}\n",
-                                   clock_words(progress.elapsed_ns)));
+                                   base::clock_duration(progress.elapsed_ns)));
   }
 
   std::string path_;
@@ -233,7 +228,7 @@ void take_old_form(const source::Roots& roots, RecordCommandOptions& options) {
 }
 
 void summarize(const RecordCommandOptions& options,
-               const watch::RecordResult& result, size_t process_count) {
+               const watch::RecordResult& result) {
   const watch::RecordProgress& last = result.last;
   std::string text = fmt::format(
       "recorded {} sample{} in {} to {} ({}); {} missed, {} % cpu",
@@ -243,7 +238,6 @@ void summarize(const RecordCommandOptions& options,
       base::long_size(recording_bytes(options.common.output_path)),
       base::grouped(last.missed_count),
       base::percent(last.cpu_ns, std::max<uint64_t>(last.elapsed_ns, 1)));
-  (void)process_count;
   print_note(options.common, text);
 }
 
@@ -285,7 +279,7 @@ base::Result<watch::RecordResult> record_with(
   base::Result<watch::RecordResult> result =
       watch::record(source, **recorder, options.loop, hooks);
   line.wipe();
-  if (result) summarize(options, *result, source.process_count());
+  if (result) summarize(options, *result);
   return result;
 }
 

@@ -43,28 +43,6 @@ std::string counted(uint64_t count, const char* one, const char* many) {
   return base::grouped(count) + " " + (count == 1 ? one : many);
 }
 
-// Breaks at blanks where it is longer than the screen is wide; a longer word
-// stays whole, because half a path is no path.
-std::string sentence(const TextStyle& style, Ink ink, std::string_view text) {
-  std::string out;
-  std::string line(kIndent, ' ');
-  size_t indent = kIndent;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view word = base::take_until(rest, ' ');
-    const bool is_first = line.size() == indent;
-    const size_t width = base::display_width(line) + base::display_width(word);
-    if (!is_first && !style.wide && width + 1 > style.width) {
-      out += paint(style, ink, line) + "\n";
-      indent = 2 * kIndent;
-      line.assign(indent, ' ');
-    } else if (!is_first) {
-      line += ' ';
-    }
-    line += word;
-  }
-  return out + paint(style, ink, line) + "\n";
-}
-
 std::string after_start(int64_t ns) {
   return base::long_duration(static_cast<uint64_t>(std::max<int64_t>(ns, 0)));
 }
@@ -483,11 +461,11 @@ std::string run_text(const RunReport& report, const RunTextOptions& options,
   out += tree_drawing(report, options, style);
   out += process_table(report, options, style);
   for (const std::string& line : completeness(report)) {
-    out += sentence(style, Ink::Warn, line);
+    out += wrapped(style, Ink::Warn, kIndent, line);
   }
-  out += "\n" + sentence(style, Ink::Dim, cost_text(report));
+  out += "\n" + wrapped(style, Ink::Dim, kIndent, cost_text(report));
   for (const std::string& note : report.notes) {
-    out += sentence(style, Ink::Warn, base::visible(note));
+    out += wrapped(style, Ink::Warn, kIndent, base::visible(note));
   }
   return out;
 }

@@ -1,5 +1,8 @@
 #include "view/text/style.h"
 
+#include "base/escape.h"
+#include "base/text.h"
+
 namespace tidemark::view {
 namespace {
 
@@ -21,6 +24,27 @@ std::string paint(const TextStyle& style, Ink ink, std::string_view text) {
   // Codes every terminal since the VT220 knows; yellow stands for amber.
   const char* code = ink == Ink::Bold ? "1" : ink == Ink::Dim ? "2" : "33";
   return "\x1b[" + std::string(code) + "m" + std::string(text) + "\x1b[0m";
+}
+
+std::string wrapped(const TextStyle& style, Ink ink, size_t indent,
+                    std::string_view text) {
+  std::string out;
+  std::string line(indent, ' ');
+  size_t line_indent = indent;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view word = base::take_until(rest, ' ');
+    const bool is_first = line.size() == line_indent;
+    const size_t width = base::display_width(line) + base::display_width(word);
+    if (!is_first && !style.wide && width + 1 > style.width) {
+      out += paint(style, ink, line) + "\n";
+      line_indent = indent + 2;
+      line.assign(line_indent, ' ');
+    } else if (!is_first) {
+      line += ' ';
+    }
+    line += word;
+  }
+  return out + paint(style, ink, line) + "\n";
 }
 
 std::string_view ellipsis(const TextStyle& style) {

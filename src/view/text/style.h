@@ -27,6 +27,12 @@ std::string paint(const TextStyle& style, Ink ink, std::string_view text);
 
 std::string_view ellipsis(const TextStyle& style);
 
+// Lines of a paragraph behind `indent` blanks, those after the first behind two
+// more. Broken at blanks where the screen ends; a longer word stays whole,
+// because half a path is no path.
+std::string wrapped(const TextStyle& style, Ink ink, size_t indent,
+                    std::string_view text);
+
 // A cell of a dense table: "6.11G", "?" when unknown, "≥6.11G" for a sum over
 // an unknown.
 std::string dense(const TextStyle& style, const model::Amount& amount);

@@ -1,0 +1,66 @@
+#include "analysis/diff_report.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <utility>
+
+namespace tidemark::analysis {
+namespace {
+
+using model::Category;
+using Key = std::pair<Category, std::string>;
+using Rows = std::map<Key, DiffRow>;
+
+DiffRow& row_of(Rows& rows, Category category, const std::string& name) {
+  DiffRow& row = rows[{category, name}];
+  row.category = category;
+  row.name = name;
+  return row;
+}
+
+std::vector<DiffRow> sorted(Rows rows) {
+  std::vector<DiffRow> list;
+  for (auto& [key, row] : rows)
+    list.push_back(std::move(row));
+  std::ranges::stable_sort(list, std::greater<>(), [](const DiffRow& row) {
+    return std::llabs(row.change());
+  });
+  return list;
+}
+
+void add(const Composition& composition, bool is_after, Rows& categories,
+         Rows& parts, Rows& processes) {
+  const auto count_in = [&](DiffRow& row, const Bytes& bytes, uint64_t count) {
+    (is_after ? row.after : row.before).add(bytes);
+    (is_after ? row.after_count : row.before_count) += count;
+  };
+  for (const Part& part : composition.parts) {
+    count_in(row_of(categories, part.category, {}), part.bytes,
+             part.mapping_count);
+    count_in(row_of(parts, part.category, part.name), part.bytes,
+             part.mapping_count);
+  }
+  for (const Holder& holder : composition.processes) {
+    count_in(row_of(processes, Category::Anon, holder.name), holder.bytes, 1);
+  }
+}
+
+}  // namespace
+
+DiffReport make_diff_report(Composition before, Composition after) {
+  DiffReport report;
+  Rows categories;
+  Rows parts;
+  Rows processes;
+  add(before, false, categories, parts, processes);
+  add(after, true, categories, parts, processes);
+  report.categories = sorted(std::move(categories));
+  report.parts = sorted(std::move(parts));
+  report.processes = sorted(std::move(processes));
+  report.before = std::move(before);
+  report.after = std::move(after);
+  return report;
+}
+
+}  // namespace tidemark::analysis

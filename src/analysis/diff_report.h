@@ -1,0 +1,46 @@
+// What changed between two moments, of one recording, of two, or of a recording
+// and now. Objects are matched by what they are and not by where they lie, and
+// processes by name, so that two runs of a program can be compared. Each of the
+// three lists adds up to the whole change.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/composition.h"
+
+namespace tidemark::analysis {
+
+struct DiffRow {
+  model::Category category = model::Category::Anon;
+  std::string name;
+  Bytes before;
+  Bytes after;
+  uint64_t before_count = 0;  // mappings, or processes of that name
+  uint64_t after_count = 0;
+
+  int64_t change() const {
+    return static_cast<int64_t>(after.pss) - static_cast<int64_t>(before.pss);
+  }
+};
+
+struct DiffReport {
+  std::string before_label;
+  std::string after_label;
+  Composition before;
+  Composition after;
+  // Largest change first, either way.
+  std::vector<DiffRow> categories;
+  std::vector<DiffRow> parts;
+  std::vector<DiffRow> processes;
+
+  int64_t change() const {
+    return static_cast<int64_t>(after.total.pss) -
+           static_cast<int64_t>(before.total.pss);
+  }
+};
+
+DiffReport make_diff_report(Composition before, Composition after);
+
+}  // namespace tidemark::analysis

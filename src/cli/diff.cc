@@ -1,0 +1,188 @@
+#include "analysis/diff_report.h"
+
+#include <unistd.h>
+
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "analysis/process_use.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/moments.h"
+#include "cli/output.h"
+#include "source/machine_reader.h"
+#include "source/process_source.h"
+#include "view/json/diff.h"
+#include "view/text/diff.h"
+
+namespace tidemark::cli {
+namespace {
+
+using base::ErrorKind;
+
+struct DiffCommandOptions {
+  std::vector<std::string> sides;
+  std::string pid;
+  size_t row_limit = 15;
+  CommonOptions common;
+};
+
+struct Side {
+  std::string label;
+  analysis::Composition composition;
+  std::set<std::string> names;  // of its processes
+};
+
+// "web.tdm@00:10:00" to the file and the moment; a file that is really called
+// so wins.
+std::pair<std::string, std::string> split_side(const std::string& word) {
+  const size_t at = word.rfind('@');
+  if (at == std::string::npos || ::access(word.c_str(), F_OK) == 0) {
+    return {word, "peak"};
+  }
+  return {word.substr(0, at), word.substr(at + 1)};
+}
+
+base::Result<Side> recorded_side(const DiffCommandOptions& options,
+                                 const std::string& path,
+                                 const std::string& moment) {
+  base::Result<store::Recording> recording = open_recording(path);
+  if (!recording) return recording.error();
+  base::Result<store::ProcessSet> chosen =
+      choose_processes(*recording, options.pid, "");
+  if (!chosen) return chosen.error();
+  base::Result<size_t> index = find_moment_or_peak(*recording, moment);
+  if (!index) return index.error();
+  const model::RecordedTick& tick = recording->ticks()[*index];
+  base::Result<model::Sample> sample = recording->sample_at(tick.id, *chosen);
+  if (!sample) return sample.error();
+  Side side;
+  side.label = path + " at " + moment + ", " + base::rfc3339(tick.realtime_ns);
+  side.composition = analysis::compose(*sample);
+  for (const model::Process& process : sample->processes)
+    side.names.insert(analysis::display_name(process));
+  return side;
+}
+
+// The running processes of the names the recording knows.
+base::Result<Side> living_side(const DiffCommandOptions& options,
+                               const std::set<std::string>& names) {
+  base::Result<source::Roots> roots =
+      source::open_roots(options.common.proc_path);
+  if (!roots) return roots.error();
+  source::CollectOptions collect;
+  collect.detail.mappings = true;
+  collect.detail.rollup = false;
+  collect.detail.threads = true;
+  source::ProcessSource source(*roots, collect);
+  base::Result<std::vector<int32_t>> pids = source.choose_pids();
+  if (!pids) return pids.error();
+  // Only those that are meant are read in full: it is not free for them.
+  source::CgroupHierarchy no_cgroups;
+  source::ProcessDetail light;
+  light.rollup = false;
+  light.cgroup = false;
+  source::ProcessReader lookup(*roots, no_cgroups, light);
+  model::Sample sample;
+  sample.started_realtime_ns = base::realtime_ns();
+  sample.memory_devices = source::read_memory_devices(*roots, 1);
+  for (int32_t pid : *pids) {
+    base::Result<model::Process> process = lookup.read(pid);
+    if (!process || !names.contains(analysis::display_name(*process))) continue;
+    process = source.reader().read(pid);
+    if (process) sample.processes.push_back(std::move(*process));
+  }
+  if (sample.processes.empty()) {
+    return base::fail(ErrorKind::NotFound,
+                      "no process of the recording runs now");
+  }
+  Side side;
+  side.label = "now, " + base::rfc3339(sample.started_realtime_ns);
+  side.composition = analysis::compose(sample);
+  return side;
+}
+
+base::Result<std::pair<Side, Side>> both_sides(
+    const DiffCommandOptions& options) {
+  const auto [first_path, first_moment] = split_side(options.sides[0]);
+  base::Result<Side> before = recorded_side(options, first_path, first_moment);
+  if (!before) return before.error();
+  const std::string& second = options.sides[1];
+  if (second == "now") {
+    base::Result<Side> after = living_side(options, before->names);
+    if (!after) return after.error();
+    return std::pair(std::move(*before), std::move(*after));
+  }
+  // "@end" is of the same recording.
+  const auto [path, moment] = second.starts_with('@')
+                                  ? std::pair(first_path, second.substr(1))
+                                  : split_side(second);
+  base::Result<Side> after = recorded_side(options, path, moment);
+  if (!after) return after.error();
+  return std::pair(std::move(*before), std::move(*after));
+}
+
+base::Result<ExitCode> run_diff(const DiffCommandOptions& options) {
+  if (options.sides.size() != 2) {
+    return base::fail(ErrorKind::Misused, "diff compares two moments",
+                      "tidemark diff A.tdm B.tdm, A.tdm@00:10:00 @end, "
+                      "A.tdm now");
+  }
+  base::Result<std::pair<Side, Side>> sides = both_sides(options);
+  if (!sides) return sides.error();
+  analysis::DiffReport report =
+      analysis::make_diff_report(std::move(sides->first.composition),
+                                 std::move(sides->second.composition));
+  report.before_label = sides->first.label;
+  report.after_label = sides->second.label;
+  base::Result<Output> output = Output::open(options.common.output_path);
+  if (!output) return output.error();
+  const std::string text =
+      options.common.format == Format::Text
+          ? view::diff_text(report, {options.row_limit},
+                            text_style(options.common, output->fd()))
+          : view::diff_json(report, json_layout(options.common.format));
+  base::Status status = output->write(text);
+  if (!status) return status.error();
+  return ExitCode::Done;
+}
+
+}  // namespace
+
+Command diff_command() {
+  auto options = std::make_shared<DiffCommandOptions>();
+  Command command;
+  command.name = "diff";
+  command.summary = "what changed between two recordings or moments";
+  command.description =
+      "Compares two moments: of two recordings (their peaks), of one, or of a "
+      "recording and the same processes now. Memory is matched by what it is, "
+      "a file, a heap, a program's stacks, and not by address or pid, so two "
+      "runs can be compared; each table adds up to the whole change.";
+  command.examples = {
+      {"tidemark diff before.tdm after.tdm", "the peaks of two recordings"},
+      {"tidemark diff web.tdm@start @end", "two moments of one"},
+      {"tidemark diff web.tdm now", "then and now"},
+  };
+  OptionTable& table = command.options;
+  table.positional("FILE[@TIME]", "the two sides; the second may be now",
+                   options->sides, true);
+  table.value("-p,--pid", "PID", "of this process alone", options->pid);
+  table.value("--top", "N", "rows of each table (default 15)",
+              [o = options.get()](const std::string& word) -> base::Status {
+                std::optional<uint64_t> count = base::parse_u64(word);
+                if (!count) {
+                  return base::fail(ErrorKind::Misused,
+                                    "'" + word + "' is not a count");
+                }
+                o->row_limit = *count;
+                return base::Ok{};
+              });
+  add_common_options(table, options->common, {"text", "json", "jsonl"});
+  command.run = [options] { return run_diff(*options); };
+  return command;
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,224 @@
+#include <memory>
+#include <utility>
+
+#include "analysis/diff_report.h"
+#include "analysis/peak_report.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/moments.h"
+#include "cli/output.h"
+#include "cli/recorded_peak.h"
+#include "view/json/diff.h"
+#include "view/json/peak.h"
+#include "view/text/diff.h"
+#include "view/text/peak.h"
+
+namespace tidemark::cli {
+namespace {
+
+using analysis::PeakMetric;
+using base::ErrorKind;
+
+struct PeakCommandOptions {
+  std::vector<std::string> words;  // the file, and the moments of --growth
+  std::string at;
+  std::string pid;
+  std::string process;
+  std::string layout = "tidemark";
+  PeakMetric metric = PeakMetric::Pss;
+  bool is_growth = false;
+  size_t row_limit = 20;
+  CommonOptions common;
+};
+
+base::Result<std::string> watcher_listing_of(const PeakCommandOptions& options,
+                                             const store::Recording& recording,
+                                             const store::ProcessSet& chosen,
+                                             size_t index) {
+  const model::RecordedTick& tick = recording.ticks()[index];
+  base::Result<model::Sample> sample = recording.sample_at(tick.id, chosen);
+  if (!sample) return sample.error();
+  if (sample->processes.size() != 1) {
+    return base::fail(ErrorKind::Misused, "this listing is of one process",
+                      "choose it with --pid");
+  }
+  const model::Process& process = sample->processes.front();
+  if (!process.mappings) {
+    return base::fail(ErrorKind::NotFound, "the mappings of process " +
+                                               std::to_string(process.id.pid) +
+                                               " were not read at that moment");
+  }
+  int64_t id = 0;
+  for (const model::RecordedProcess& recorded : recording.processes()) {
+    if (recorded.process == process.id) id = recorded.id;
+  }
+  const bool by_pss = options.metric == PeakMetric::Pss;
+  view::WatcherHead head;
+  head.pid = process.id.pid;
+  head.process_id = id;
+  head.name = process.stat.comm;
+  head.measurement_id = (id << 32) + tick.id;
+  head.time = base::local_time(tick.realtime_ns);
+  head.metric = by_pss ? "Pss" : "Rss";
+  const analysis::WatcherListing listing = analysis::watcher_listing(
+      *process.mappings,
+      by_pss ? model::SmapsField::Pss : model::SmapsField::Rss);
+  return view::watcher_text(head, process, recording.info().page_size_bytes,
+                            listing, options.row_limit);
+}
+
+base::Result<std::string> growth_of(const PeakCommandOptions& options,
+                                    const store::Recording& recording,
+                                    const store::ProcessSet& chosen,
+                                    const Output& output) {
+  if (options.words.size() != 3) {
+    return base::fail(ErrorKind::Misused, "--growth needs two moments",
+                      "tidemark peak FILE --growth 00:10:00 00:20:00");
+  }
+  analysis::Composition sides[2];
+  for (size_t i = 0; i < 2; ++i) {
+    base::Result<size_t> index =
+        find_moment_or_peak(recording, options.words[i + 1]);
+    if (!index) return index.error();
+    base::Result<model::Sample> sample =
+        recording.sample_at(recording.ticks()[*index].id, chosen);
+    if (!sample) return sample.error();
+    sides[i] = analysis::compose(*sample);
+  }
+  analysis::DiffReport report =
+      analysis::make_diff_report(std::move(sides[0]), std::move(sides[1]));
+  report.before_label = options.words[1];
+  report.after_label = options.words[2];
+  if (options.common.format != Format::Text) {
+    return view::diff_json(report, json_layout(options.common.format));
+  }
+  return view::diff_text(report, {options.row_limit},
+                         text_style(options.common, output.fd()));
+}
+
+base::Result<std::string> peak_of(const PeakCommandOptions& options,
+                                  const store::Recording& recording,
+                                  const store::ProcessSet& chosen,
+                                  const Output& output) {
+  RecordedPeakOptions peak;
+  peak.metric = options.metric;
+  peak.row_limit = options.row_limit;
+  if (!options.at.empty()) {
+    base::Result<size_t> index = find_moment_or_peak(recording, options.at);
+    if (!index) return index.error();
+    peak.tick_index = *index;
+  }
+  base::Result<RecordedPeak> found = RecordedPeak::find(recording, chosen);
+  if (!found) return found.error();
+  if (options.layout == "memory-watcher") {
+    base::Result<size_t> index = found->index(peak);
+    if (!index) return index.error();
+    return watcher_listing_of(options, recording, chosen, *index);
+  }
+  base::Result<analysis::PeakReport> report = found->report(peak);
+  if (!report) return report.error();
+  if (options.common.format != Format::Text) {
+    return view::peak_json(*report, json_layout(options.common.format));
+  }
+  return view::peak_text(*report, {}, text_style(options.common, output.fd()));
+}
+
+base::Result<ExitCode> run_peak(const PeakCommandOptions& options) {
+  const std::string path = options.words.empty() ? "" : options.words[0];
+  if (options.words.size() > 1 && !options.is_growth) {
+    return base::fail(ErrorKind::Misused,
+                      "'" + options.words[1] + "' is one word too many");
+  }
+  base::Result<store::Recording> recording = open_recording(path);
+  if (!recording) return recording.error();
+  base::Result<store::ProcessSet> chosen =
+      choose_processes(*recording, options.pid, options.process);
+  if (!chosen) return chosen.error();
+  base::Result<Output> output = Output::open(options.common.output_path);
+  if (!output) return output.error();
+  base::Result<std::string> text =
+      options.is_growth ? growth_of(options, *recording, *chosen, *output)
+                        : peak_of(options, *recording, *chosen, *output);
+  if (!text) return text.error();
+  base::Status status = output->write(*text);
+  if (!status) return status.error();
+  return ExitCode::Done;
+}
+
+base::Status take_metric(const std::string& word, PeakMetric& metric) {
+  const std::pair<std::string_view, PeakMetric> known[] = {
+      {"pss", PeakMetric::Pss},
+      {"rss", PeakMetric::Rss},
+      {"statm", PeakMetric::Statm},
+      {"MemAvailable", PeakMetric::Available},
+      {"MemAvailableComputed", PeakMetric::AvailableComputed},
+  };
+  for (const auto& [name, value] : known) {
+    if (name == word) metric = value;
+  }
+  return base::Ok{};
+}
+
+}  // namespace
+
+Command peak_command() {
+  auto options = std::make_shared<PeakCommandOptions>();
+  Command command;
+  command.name = "peak";
+  command.summary = "the highest moment of a recording, and what it was";
+  command.description =
+      "Finds the moment of the highest memory in a recording and says what it "
+      "was made of: by kind, by file, by process. Beside it stand the kernel's "
+      "own high-water marks, and by how much the recording missed them. --at "
+      "shows another moment: the last sample at or before it.";
+  command.examples = {
+      {"tidemark peak web.tdm", "of all that was recorded"},
+      {"tidemark peak web.tdm --pid 1234 --by rss", "of one process"},
+      {"tidemark peak day.tdm --system-memory MemAvailable", "of the machine"},
+      {"tidemark peak web.tdm --growth start end", "what grew, and by what"},
+  };
+  OptionTable& table = command.options;
+  table.positional("FILE", "the recording, and two moments with --growth",
+                   options->words, true);
+  table.choice("--by,--process-memory", {"pss", "rss", "statm"},
+               "what is highest (default pss)",
+               [o = options.get()](const std::string& word) {
+                 return take_metric(word, o->metric);
+               });
+  table.choice("--system-memory", {"MemAvailable", "MemAvailableComputed"},
+               "of the machine: where the least was available, as the kernel "
+               "says or as memory-watcher computes it",
+               [o = options.get()](const std::string& word) {
+                 return take_metric(word, o->metric);
+               });
+  table.value("--at,--measurement-time", "TIME",
+              "another moment: 2026-11-15T09:55:12.481Z, 00:41:12 or 90s after "
+              "the start, tick:17, start, end",
+              options->at);
+  table.value("-p,--pid", "PID", "of this process alone", options->pid);
+  table.value("--process,--process-id", "ID",
+              "the same by its number in the recording", options->process);
+  table.flag("--growth", "what changed between two moments",
+             options->is_growth);
+  table.choice("--layout", {"tidemark", "memory-watcher"}, "how to print it",
+               [o = options.get()](const std::string& word) -> base::Status {
+                 o->layout = word;
+                 return base::Ok{};
+               });
+  table.value("--top", "N", "objects with a line of their own (default 20)",
+              [o = options.get()](const std::string& word) -> base::Status {
+                std::optional<uint64_t> count = base::parse_u64(word);
+                if (!count) {
+                  return base::fail(ErrorKind::Misused,
+                                    "'" + word + "' is not a count");
+                }
+                o->row_limit = *count;
+                return base::Ok{};
+              });
+  add_common_options(table, options->common, {"text", "json", "jsonl"});
+  command.run = [options] { return run_peak(*options); };
+  return command;
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,92 @@
+#include "cli/recorded_peak.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tidemark::cli {
+namespace {
+
+// How far back the column of changes looks.
+constexpr uint64_t kChangeNs = uint64_t{600} * 1'000'000'000;
+
+}  // namespace
+
+base::Result<RecordedPeak> RecordedPeak::find(const store::Recording& recording,
+                                              store::ProcessSet processes) {
+  RecordedPeak peak(recording, std::move(processes));
+  base::Result<model::Timeline> timeline = recording.timeline(peak.processes_);
+  if (!timeline) return timeline.error();
+  peak.timeline_ = std::move(*timeline);
+  return peak;
+}
+
+base::Result<size_t> RecordedPeak::index(
+    const RecordedPeakOptions& options) const {
+  if (options.tick_index) return *options.tick_index;
+  std::optional<size_t> best = analysis::find_peak(timeline_, options.metric);
+  if (best) return *best;
+  return base::fail(
+      base::ErrorKind::NotFound,
+      "the recording does not know " +
+          std::string(analysis::peak_metric_name(options.metric)));
+}
+
+base::Result<std::vector<analysis::Trend>> RecordedPeak::growing() const {
+  // What was never a mebibyte cannot have grown by one.
+  constexpr uint64_t kLeastBytes = uint64_t{1} << 20;
+  base::Result<std::vector<model::Series>> series =
+      recording_.series(processes_, kLeastBytes);
+  if (!series) return series.error();
+  return analysis::find_growing(timeline_, *series, recording_.ticks());
+}
+
+base::Result<analysis::PeakReport> RecordedPeak::report(
+    const RecordedPeakOptions& options) const {
+  base::Result<size_t> at = index(options);
+  if (!at) return at.error();
+  const std::vector<model::RecordedTick>& ticks = recording_.ticks();
+  base::Result<model::Sample> sample =
+      recording_.sample_at(ticks[*at].id, processes_);
+  if (!sample) return sample.error();
+  const uint64_t now_ns = ticks[*at].monotonic_ns;
+  const uint64_t before_ns = now_ns - std::min(now_ns, kChangeNs);
+  auto after = std::ranges::upper_bound(ticks, before_ns, {},
+                                        &model::RecordedTick::monotonic_ns);
+  const size_t earlier_index =
+      after == ticks.begin() ? 0
+                             : static_cast<size_t>(after - ticks.begin()) - 1;
+  std::optional<model::Sample> earlier;
+  if (earlier_index < *at) {
+    base::Result<model::Sample> read =
+        recording_.sample_at(ticks[earlier_index].id, processes_);
+    if (!read) return read.error();
+    earlier = std::move(*read);
+  }
+  base::Result<std::vector<model::ProcessMaxima>> maxima = recording_.maxima();
+  if (!maxima) return maxima.error();
+  std::erase_if(*maxima, [&](const model::ProcessMaxima& one) {
+    return !processes_.empty() && !processes_.contains(one.process);
+  });
+  analysis::PeakInput input;
+  input.path = recording_.path();
+  input.info = &recording_.info();
+  input.ticks = &ticks;
+  input.processes = &recording_.processes();
+  input.timeline = &timeline_;
+  input.metric = options.metric;
+  input.is_asked_moment = options.tick_index.has_value();
+  input.tick_index = *at;
+  input.sample = &*sample;
+  input.earlier = earlier ? &*earlier : nullptr;
+  input.earlier_index = earlier_index;
+  input.maxima = std::move(*maxima);
+  input.row_limit = options.row_limit;
+  if (options.with_trends) {
+    base::Result<std::vector<analysis::Trend>> trends = growing();
+    if (!trends) return trends.error();
+    input.growing = std::move(*trends);
+  }
+  return analysis::make_peak_report(input);
+}
+
+}  // namespace tidemark::cli

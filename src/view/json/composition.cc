@@ -1,0 +1,138 @@
+#include "view/json/composition.h"
+
+#include <array>
+
+#include "base/clock.h"
+
+namespace tidemark::view {
+namespace {
+
+using analysis::Composition;
+using analysis::Holder;
+using analysis::Part;
+
+void write_categories(base::JsonWriter& json, const Composition& composition) {
+  std::array<analysis::Bytes, model::kCategoryCount> sums{};
+  std::array<uint64_t, model::kCategoryCount> counts{};
+  for (const Part& part : composition.parts) {
+    sums[static_cast<size_t>(part.category)].add(part.bytes);
+    counts[static_cast<size_t>(part.category)] += part.mapping_count;
+  }
+  json.key("categories");
+  json.begin_array();
+  for (model::Category category : model::kCategories) {
+    const auto at = static_cast<size_t>(category);
+    if (counts[at] == 0) continue;
+    json.begin_object();
+    json.member("category", model::category_token(category));
+    write_bytes(json, sums[at]);
+    json.member("mapping_count", counts[at]);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_processes(base::JsonWriter& json, const Composition& composition) {
+  json.key("processes");
+  json.begin_array();
+  for (const Holder& holder : composition.processes) {
+    json.begin_object();
+    json.member("pid", holder.id.pid);
+    json.member("start_ticks", holder.id.start_ticks);
+    json.member("name", holder.name);
+    const bool has_shares = holder.has_detail && !holder.is_scanned;
+    if (has_shares) {
+      write_bytes(json, holder.bytes);
+    } else {
+      json.member("rss_bytes", holder.has_detail
+                                   ? std::optional(holder.bytes.rss)
+                                   : holder.resident_bytes);
+      json.key("pss_bytes");
+      json.null();
+      json.key("private_bytes");
+      json.null();
+    }
+    json.member("resident_bytes", holder.resident_bytes);
+    json.member("peak_rss_bytes", holder.peak_rss_bytes);
+    if (!has_shares) {
+      json.key("unknown");
+      json.begin_object();
+      const char* because = holder.is_scanned ? "its pages were only scanned"
+                                              : "its mappings were not read";
+      json.member("pss_bytes", because);
+      json.member("private_bytes", because);
+      json.end_object();
+    }
+    json.end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+void write_bytes(base::JsonWriter& json, const analysis::Bytes& bytes) {
+  json.member("pss_bytes", bytes.pss);
+  json.member("rss_bytes", bytes.rss);
+  json.member("private_bytes", bytes.private_);
+  json.member("swap_pss_bytes", bytes.swap);
+}
+
+void write_composition(base::JsonWriter& json, const Composition& composition) {
+  json.key("total");
+  json.begin_object();
+  write_bytes(json, composition.total);
+  json.member("page_table_bytes", composition.page_table_bytes);
+  json.member("undetailed_count", composition.undetailed_count);
+  json.member("undetailed_bytes", composition.undetailed_bytes);
+  json.member("scanned_count", composition.scanned_count);
+  json.end_object();
+  write_categories(json, composition);
+  json.key("mappings");
+  json.begin_array();
+  for (const Part& part : composition.parts) {
+    json.begin_object();
+    json.member("category", model::category_token(part.category));
+    json.member("name", part.name);
+    write_bytes(json, part.bytes);
+    json.member("mapping_count", part.mapping_count);
+    json.end_object();
+  }
+  json.end_array();
+  write_processes(json, composition);
+}
+
+void write_trends(base::JsonWriter& json,
+                  const std::vector<analysis::Trend>& trends) {
+  json.key("growing");
+  json.begin_array();
+  for (const analysis::Trend& trend : trends) {
+    json.begin_object();
+    json.member("category", model::category_token(trend.category));
+    if (!trend.name.empty()) json.member("name", trend.name);
+    json.member("bytes_per_second", trend.bytes_per_second);
+    json.member("r_squared", trend.r_squared);
+    json.member("rising_share", trend.rising_share);
+    json.member("growth_bytes", trend.growth_bytes);
+    json.member("first_bytes", trend.first_bytes);
+    json.member("last_bytes", trend.last_bytes);
+    json.member("span_ns", trend.span_ns);
+    json.member("sample_count", trend.sample_count);
+    json.member("ends_at_peak", trend.ends_at_peak);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_tick(base::JsonWriter& json, const model::RecordedTick& tick) {
+  json.begin_object();
+  json.member("tick", tick.id);
+  json.member("time", base::rfc3339(tick.realtime_ns));
+  json.member("monotonic_ns", tick.monotonic_ns);
+  json.member("read_ns", tick.read_ns);
+  json.member("is_new_high", tick.is_new_high);
+  json.member("oldest_detail_ticks", tick.oldest_detail_ticks);
+  json.member("undetailed_count", tick.undetailed_count);
+  json.end_object();
+}
+
+}  // namespace tidemark::view

@@ -1,0 +1,106 @@
+#include "view/json/info.h"
+
+#include "view/json/composition.h"
+
+namespace tidemark::view {
+namespace {
+
+using analysis::InfoReport;
+
+void write_origin(base::JsonWriter& json, const model::RecordingInfo& info) {
+  json.member("tool", info.tool);
+  json.member("targets", info.targets);
+  json.member("budget", info.budget);
+  json.member("origin", info.origin);
+  json.member("host", info.host);
+  json.member("kernel", info.kernel);
+  json.member("boot_id", info.boot_id);
+  json.member("page_size_bytes", info.page_size_bytes);
+  json.member("ticks_per_second", info.ticks_per_second);
+  json.member("period_ns", info.period_ns);
+}
+
+void write_processes(base::JsonWriter& json, const InfoReport& report) {
+  json.key("processes");
+  json.begin_array();
+  for (const model::RecordedProcess& process : report.processes) {
+    json.begin_object();
+    json.member("process", process.id);
+    json.member("pid", process.process.pid);
+    json.member("start_ticks", process.process.start_ticks);
+    json.member("first_tick", process.first_tick);
+    json.member("gone_at_tick", process.gone_at_tick);
+    json.member("parent_pid", process.images.back().parent_pid);
+    json.member("name", process.images.back().comm);
+    json.member("exec_count", process.images.back().image);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_quality(base::JsonWriter& json, const InfoReport& report) {
+  json.member("missed_count", report.missed_count);
+  json.key("missed");
+  json.begin_array();
+  for (const auto& [because, count] : report.missed_reasons) {
+    json.begin_object();
+    json.member("because", because);
+    json.member("count", count);
+    json.end_object();
+  }
+  json.end_array();
+  json.member("read_ns", report.read_ns);
+  json.member("longest_read_ns", report.longest_read_ns);
+  json.member("oldest_detail_ticks", report.oldest_detail_ticks);
+  json.member("stale_sample_count", report.stale_tick_count);
+  json.key("notes");
+  json.begin_array();
+  for (const analysis::InfoNote& note : report.notes) {
+    json.begin_object();
+    json.member("first_elapsed_ns", note.first_elapsed_ns);
+    json.member("process", note.process);
+    json.member("text", note.text);
+    json.member("count", note.count);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+std::string info_json(const InfoReport& report,
+                      base::JsonWriter::Layout layout) {
+  base::JsonWriter json(layout);
+  json.begin_object();
+  json.member("schema", "tidemark.info/1");
+  json.member("recording", report.path);
+  json.member("file_bytes", report.file_bytes);
+  json.member("is_open", report.is_open);
+  write_origin(json, report.info);
+  json.key("first");
+  write_tick(json, report.first);
+  json.key("last");
+  write_tick(json, report.last);
+  json.member("span_ns", report.span_ns());
+  json.member("sample_count", report.tick_count);
+  json.member("thinned_count", report.thinned_count);
+  json.member("new_high_count", report.new_high_count);
+  write_quality(json, report);
+  json.member("living_count", report.living_count);
+  write_processes(json, report);
+  json.key("tables");
+  json.begin_array();
+  for (const analysis::InfoTable& table : report.tables) {
+    json.begin_object();
+    json.member("name", table.name);
+    json.member("row_count", table.row_count);
+    json.member("bytes", table.bytes);
+    json.end_object();
+  }
+  json.end_array();
+  write_trends(json, report.growing);
+  json.end_object();
+  return json.take();
+}
+
+}  // namespace tidemark::view

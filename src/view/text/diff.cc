@@ -1,0 +1,114 @@
+#include "view/text/diff.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "base/escape.h"
+#include "base/units.h"
+#include "view/text/table.h"
+
+namespace tidemark::view {
+namespace {
+
+using analysis::DiffReport;
+using analysis::DiffRow;
+
+std::string change_text(const TextStyle& style, int64_t bytes) {
+  if (bytes == 0) return "0";
+  return (bytes > 0 ? "+" : "") + spelled_signed(style, bytes);
+}
+
+std::vector<Cell> cells(const std::string& label, uint64_t before,
+                        uint64_t after, const TextStyle& style, Ink ink) {
+  constexpr size_t kLabelColumns = 38;
+  return {{base::fit_width(label, kLabelColumns, ellipsis(style)), ink},
+          {spelled(style, before), ink},
+          {spelled(style, after), ink},
+          {change_text(style, static_cast<int64_t>(after) -
+                                  static_cast<int64_t>(before)),
+           ink}};
+}
+
+std::string section(const std::string& head, const std::vector<DiffRow>& rows,
+                    size_t limit,
+                    const std::function<std::string(const DiffRow&)>& label,
+                    const DiffReport& report, const TextStyle& style) {
+  Table table({{head, Align::Left, 30},
+               {"BEFORE", Align::Right, 10},
+               {"AFTER", Align::Right, 10},
+               {"CHANGE", Align::Right, 11}});
+  analysis::Bytes rest_before;
+  analysis::Bytes rest_after;
+  size_t rest = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (i < limit && rows[i].change() != 0) {
+      table.add_row(cells(label(rows[i]), rows[i].before.pss, rows[i].after.pss,
+                          style, Ink::Plain));
+      continue;
+    }
+    ++rest;
+    rest_before.add(rows[i].before);
+    rest_after.add(rows[i].after);
+  }
+  if (rest > 0) {
+    table.add_row(cells(
+        fmt::format("{} {}", base::grouped(rest),
+                    rest_before.pss == rest_after.pss ? "unchanged" : "others"),
+        rest_before.pss, rest_after.pss, style, Ink::Dim));
+  }
+  table.add_row(cells("sum", report.before.total.pss, report.after.total.pss,
+                      style, Ink::Bold));
+  return table.render(style, false);
+}
+
+std::string counts(uint64_t before, uint64_t after, const TextStyle& style) {
+  const char* sign = style.utf8 ? "×" : "x";
+  if (before == after) {
+    return before > 1 ? fmt::format(" {}{}", sign, before) : "";
+  }
+  return fmt::format(" {}{} {} {}{}", sign, before, style.utf8 ? "→" : "->",
+                     sign, after);
+}
+
+std::string unread_note(const DiffReport& report) {
+  const uint64_t count =
+      report.before.undetailed_count + report.after.undetailed_count;
+  if (count == 0) return "";
+  return fmt::format(
+      "\nnot in these sums: {} process{} whose mappings were not read\n", count,
+      count == 1 ? "" : "es");
+}
+
+}  // namespace
+
+std::string diff_text(const DiffReport& report, const DiffTextOptions& options,
+                      const TextStyle& style) {
+  std::string text = fmt::format(
+      "before  {}\nafter   {}\nPSS {} {} {}, {}\n\n",
+      base::visible(report.before_label), base::visible(report.after_label),
+      spelled(style, report.before.total.pss), style.utf8 ? "→" : "->",
+      spelled(style, report.after.total.pss),
+      change_text(style, report.change()));
+  text += section(
+      "BY KIND", report.categories, options.row_limit,
+      [](const DiffRow& row) {
+        return std::string(model::category_name(row.category));
+      },
+      report, style);
+  text += "\n" + section(
+                     "BY OBJECT", report.parts, options.row_limit,
+                     [](const DiffRow& row) { return base::visible(row.name); },
+                     report, style);
+  text += "\n" + section(
+                     "BY PROCESS", report.processes, options.row_limit,
+                     [&](const DiffRow& row) {
+                       return base::visible(row.name) +
+                              counts(row.before_count, row.after_count, style);
+                     },
+                     report, style);
+  return text + unread_note(report);
+}
+
+}  // namespace tidemark::view

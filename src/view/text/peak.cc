@@ -1,0 +1,353 @@
+#include "view/text/peak.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/clock.h"
+#include "base/escape.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "view/text/table.h"
+
+namespace tidemark::view {
+namespace {
+
+using analysis::PeakReport;
+using analysis::PeakRow;
+
+std::string share_text(uint64_t part, uint64_t whole) {
+  if (whole == 0) return "";
+  return fmt::format(
+      "{:.1f}", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string change_text(const TextStyle& style, std::optional<int64_t> bytes) {
+  if (!bytes) return "?";
+  if (*bytes == 0) return "0";
+  return (*bytes > 0 ? "+" : "") + spelled_signed(style, *bytes);
+}
+
+// Heads of columns are in capitals: "10 MIN".
+std::string upper(std::string text) {
+  for (char& c : text) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return text;
+}
+
+std::string label_of(const PeakRow& row) {
+  const std::string category(model::category_name(row.category));
+  if (!row.name.empty()) {
+    return row.category == model::Category::File
+               ? base::visible(row.name)
+               : category + ": " + base::visible(row.name);
+  }
+  if (row.others_count == 0) return category;
+  return fmt::format("{}: {} other{}", category,
+                     base::grouped(row.others_count),
+                     row.others_count == 1 ? "" : "s");
+}
+
+std::string utc_text(uint64_t realtime_ns) {
+  // To the millisecond; --json has the nanoseconds.
+  std::string text = base::rfc3339(realtime_ns);
+  text.replace(10, 1, " ");
+  return text.substr(0, 23) + " UTC";
+}
+
+std::string headline(const PeakReport& report, const TextStyle& style) {
+  const std::string what =
+      report.is_asked_moment
+          ? "as it was"
+          : (is_of_machine(report.metric) ? "least " : "peak of ") +
+                std::string(analysis::peak_metric_name(report.metric));
+  const std::string moment = fmt::format(
+      "{} at {} ({}), tick {} of {}", what,
+      base::clock_duration(report.elapsed_ns),
+      utc_text(report.tick.realtime_ns), report.tick.id, report.tick_count);
+  return base::visible(report.path) + (style.utf8 ? " · " : " - ") +
+         base::visible(report.targets) + "\n" + moment + "\n";
+}
+
+// What stands in the place of shares that were not read.
+bool has_shares(const PeakReport& report) {
+  return report.composition.scanned_count == 0;
+}
+
+std::string composition_table(const PeakReport& report,
+                              const TextStyle& style) {
+  const bool by_rss = report.metric == analysis::PeakMetric::Rss ||
+                      report.metric == analysis::PeakMetric::Statm ||
+                      !has_shares(report);
+  std::vector<Column> columns = {{"", Align::Left, 30},
+                                 {by_rss ? "RSS" : "PSS", Align::Right, 9},
+                                 {"%", Align::Right, 5},
+                                 {"PRIVATE", Align::Right, 9}};
+  if (report.change_since_ns) {
+    columns.push_back({upper(base::long_duration(*report.change_since_ns)),
+                       Align::Right, 10});
+  }
+  Table table(std::move(columns));
+  const auto height = [&](const analysis::Bytes& bytes) {
+    return by_rss ? bytes.rss : bytes.pss;
+  };
+  const uint64_t whole = height(report.composition.total);
+  constexpr size_t kLabelColumns = 44;
+  for (const PeakRow& row : report.rows) {
+    std::vector<Cell> cells = {
+        {base::fit_width(label_of(row), kLabelColumns, ellipsis(style))},
+        {spelled(style, height(row.bytes))},
+        {share_text(height(row.bytes), whole)},
+        {has_shares(report) ? spelled(style, row.bytes.private_) : "?"}};
+    if (report.change_since_ns) {
+      cells.push_back({change_text(style, row.change_bytes)});
+    }
+    table.add_row(std::move(cells));
+  }
+  std::vector<Cell> sum = {
+      {"sum", Ink::Bold},
+      {spelled(style, whole), Ink::Bold},
+      {whole > 0 ? "100.0" : "", Ink::Bold},
+      {has_shares(report) ? spelled(style, report.composition.total.private_)
+                          : "?",
+       Ink::Bold}};
+  if (report.change_since_ns) {
+    int64_t change = 0;
+    for (const PeakRow& row : report.rows)
+      change += row.change_bytes.value_or(0);
+    sum.push_back({change_text(style, change), Ink::Bold});
+  }
+  table.add_row(std::move(sum));
+  return table.render(style, false);
+}
+
+std::string swap_note(const PeakReport& report) {
+  const analysis::Holder* most = nullptr;
+  for (const analysis::Holder& holder : report.composition.processes) {
+    if (most == nullptr || holder.bytes.swap > most->bytes.swap) {
+      most = &holder;
+    }
+  }
+  if (most == nullptr || most->bytes.swap == 0) return "";
+  return fmt::format(
+      "{} {} %", base::visible(most->name),
+      base::percent(most->bytes.swap, report.composition.total.swap));
+}
+
+std::string mark_note(const analysis::PeakMark& mark, const TextStyle& style) {
+  if (mark.is_group) {
+    return fmt::format(
+        "the recording explains {} % of it",
+        base::percent(std::min(mark.sampled_bytes, mark.bytes), mark.bytes));
+  }
+  if (mark.bytes <= mark.sampled_bytes) return "seen";
+  return "missed by " + spelled(style, mark.bytes - mark.sampled_bytes);
+}
+
+std::string beside_table(const PeakReport& report, const TextStyle& style) {
+  Table table(
+      {{"", Align::Left, 30}, {"", Align::Right, 9}, {"", Align::Left}});
+  for (const analysis::PeakMark& mark : report.marks) {
+    table.add_row(
+        {{base::fit_width(base::visible(mark.label), 44, ellipsis(style))},
+         {spelled(style, mark.bytes)},
+         {mark_note(mark, style), Ink::Dim}});
+  }
+  const analysis::Composition& composition = report.composition;
+  if (composition.total.swap > 0) {
+    table.add_row({{"swapped out, beside the sum"},
+                   {spelled(style, composition.total.swap)},
+                   {swap_note(report), Ink::Dim}});
+  }
+  if (composition.page_table_bytes > 0) {
+    table.add_row({{"page tables, beside the sum"},
+                   {spelled(style, composition.page_table_bytes)},
+                   {}});
+  }
+  if (composition.undetailed_count > 0) {
+    table.add_row({{"not read in detail", Ink::Warn},
+                   {spelled(style, composition.undetailed_bytes), Ink::Warn},
+                   {fmt::format("RSS of {} process{}, in no row above",
+                                composition.undetailed_count,
+                                composition.undetailed_count == 1 ? "" : "es"),
+                    Ink::Dim}});
+  }
+  return table.render_bare(style, 0);
+}
+
+std::string process_table(const PeakReport& report, size_t limit,
+                          const TextStyle& style) {
+  const std::vector<analysis::Holder>& all = report.composition.processes;
+  if (all.size() < 2) return "";
+  Table table({{"", Align::Left, 30},
+               {"PSS", Align::Right, 9},
+               {"PRIVATE", Align::Right, 9},
+               {"RSS", Align::Right, 9},
+               {"VmHWM", Align::Right, 9}});
+  const auto cell = [&](bool is_known, uint64_t bytes) -> Cell {
+    return is_known ? Cell{spelled(style, bytes)} : Cell{"?", Ink::Warn};
+  };
+  for (size_t i = 0; i < std::min(limit, all.size()); ++i) {
+    const analysis::Holder& holder = all[i];
+    const bool has_shares = holder.has_detail && !holder.is_scanned;
+    table.add_row({{base::fit_width(fmt::format("p:{} {}", holder.id.pid,
+                                                base::visible(holder.name)),
+                                    34, ellipsis(style))},
+                   cell(has_shares, holder.bytes.pss),
+                   cell(has_shares, holder.bytes.private_),
+                   cell(holder.resident_bytes || holder.has_detail,
+                        holder.resident_bytes.value_or(holder.bytes.rss)),
+                   cell(holder.peak_rss_bytes.has_value(),
+                        holder.peak_rss_bytes.value_or(0))});
+  }
+  if (all.size() > limit) {
+    analysis::Bytes rest;
+    for (size_t i = limit; i < all.size(); ++i)
+      rest.add(all[i].bytes);
+    table.add_row(
+        {{fmt::format("{} smaller", base::grouped(all.size() - limit))},
+         {spelled(style, rest.pss)},
+         {spelled(style, rest.private_)},
+         {spelled(style, rest.rss)},
+         {}});
+  }
+  return table.render(style, false);
+}
+
+std::string machine_table(const PeakReport& report, const TextStyle& style) {
+  if (!report.machine || !is_of_machine(report.metric)) return "";
+  const model::MemInfo& info = report.machine->meminfo;
+  Table table(
+      {{"", Align::Left, 30}, {"", Align::Right, 9}, {"", Align::Left}});
+  const auto add = [&](const char* label, std::optional<uint64_t> bytes,
+                       const char* note) {
+    table.add_row({{label},
+                   bytes ? Cell{spelled(style, *bytes)} : Cell{"?", Ink::Warn},
+                   {note, Ink::Dim}});
+  };
+  add("total", info.total_bytes, "");
+  add("available", report.point.available_bytes, "MemAvailable, the kernel's");
+  add("available, computed", report.point.available_computed_bytes,
+      "free + cache - shmem + reclaimable slab");
+  add("free", info.free_bytes, "");
+  add("page cache", info.cached_bytes, "shared memory included");
+  add("shared memory", info.shmem_bytes, "");
+  add("slab, reclaimable", info.slab_reclaimable_bytes, "");
+  add("slab, not reclaimable", info.slab_unreclaimable_bytes, "");
+  add("swap free", info.swap_free_bytes, "");
+  return table.render_bare(style, 0) + "\n";
+}
+
+std::string age_note(const PeakReport& report) {
+  if (report.tick.oldest_detail_ticks == 0) return "";
+  return fmt::format("detail is up to {} ticks old here; `info` says why\n",
+                     report.tick.oldest_detail_ticks);
+}
+
+}  // namespace
+
+std::string trend_text(const analysis::Trend& trend, const TextStyle& style) {
+  const double slope = trend.bytes_per_second;
+  constexpr double kPerHour = 3600;
+  const bool is_slow = slope < 1024;
+  const std::string rate =
+      base::long_size(static_cast<uint64_t>(
+                          std::llround(is_slow ? slope * kPerHour : slope)),
+                      style.unit) +
+      (is_slow ? "/h" : "/s");
+  std::string name(model::category_name(trend.category));
+  if (!trend.name.empty() && trend.name != name) {
+    name += ": " + base::visible(trend.name);
+  }
+  return fmt::format(
+      "{} +{} over {} (+{} in all), robust slope, {} {:.2f}, {} samples{}",
+      name, rate, base::long_duration(trend.span_ns),
+      spelled_signed(style, trend.growth_bytes), style.utf8 ? "r²" : "r2",
+      trend.r_squared, base::grouped(trend.sample_count),
+      trend.ends_at_peak ? "; it ends at its highest" : "");
+}
+
+std::string peak_text(const PeakReport& report, const PeakTextOptions& options,
+                      const TextStyle& style) {
+  std::string text = headline(report, style) + "\n";
+  if (!options.is_step) text += machine_table(report, style);
+  text += composition_table(report, style);
+  if (!has_shares(report)) {
+    text += fmt::format(
+        "shares are not known: pages of {} process{} were only scanned\n",
+        report.composition.scanned_count,
+        report.composition.scanned_count == 1 ? "" : "es");
+  }
+  text += age_note(report);
+  const std::string processes =
+      process_table(report, options.process_rows, style);
+  if (!processes.empty()) text += "\n" + processes;
+  if (options.is_step) return text;
+  const std::string beside = beside_table(report, style);
+  if (!beside.empty()) text += "\n" + beside;
+  constexpr size_t kTrends = 3;
+  for (size_t i = 0; i < std::min(kTrends, report.growing.size()); ++i) {
+    text += i == 0 ? "\ngrowing\n" : "";
+    text += wrapped(style, Ink::Plain, 2, trend_text(report.growing[i], style));
+  }
+  return text;
+}
+
+std::string watcher_text(const WatcherHead& head, const model::Process& process,
+                         uint64_t page_size_bytes,
+                         const analysis::WatcherListing& listing,
+                         size_t row_limit) {
+  // Blanks between the thousands.
+  const auto kib = [](uint64_t bytes) {
+    std::string digits = base::grouped(bytes / 1024);
+    std::ranges::replace(digits, ',', ' ');
+    return digits;
+  };
+  constexpr size_t kNumberEnd = 97;
+  const auto line = [&](std::string label, uint64_t bytes,
+                        std::string_view note) {
+    const std::string number = kib(bytes);
+    const size_t width = base::display_width(label);
+    const size_t room = kNumberEnd - number.size();
+    label += std::string(room > width ? room - width : 1, ' ') + number + " Ki";
+    return label + std::string(note.empty() ? "" : "   // ") +
+           std::string(note) + "\n";
+  };
+  std::string text = fmt::format(
+      "pid:            {}\nprocess id:     {}\nprocess name:   {}\n"
+      "measurement:    {}\ntime:           {}\n\n# statm data\n",
+      head.pid, head.process_id, base::visible(head.name), head.measurement_id,
+      head.time);
+  const model::Statm statm = process.statm.value_or(model::Statm());
+  const auto pages = [&](uint64_t count) { return count * page_size_bytes; };
+  text += line("size:", pages(statm.size_pages),
+               "total program size (same as VmSize in /proc/[pid]/status)");
+  text += line("resident:", pages(statm.resident_pages),
+               "resident set size (same as VmRSS in /proc/[pid]/status)");
+  text += line("shared:", pages(statm.shared_pages),
+               "number of resident shared pages (i.e., backed by a file) (same "
+               "as RssFile+RssShmem in /proc/[pid]/status)");
+  text += line("text:", pages(statm.text_pages), "text (code)");
+  text += line("lib:", 0, "library (unused since Linux 2.6; always 0)");
+  text += line("data:", pages(statm.data_pages), "data + stack");
+  text += line("dt:", 0, "dirty pages (unused since Linux 2.6; always 0)");
+  text += "\n# smaps data (" + head.metric + ")\n";
+  text += line("thread stacks:", listing.stack_bytes, "");
+  text += line("heap:", listing.heap_bytes, "");
+  text += line("anonymous:", listing.anonymous_bytes, "") + "\n";
+  uint64_t others = 0;
+  for (size_t i = 0; i < listing.named.size(); ++i) {
+    const auto& [name, bytes] = listing.named[i];
+    if (i < row_limit) {
+      text += line(base::visible(name), bytes, "");
+    } else {
+      others += bytes;
+    }
+  }
+  text += "\n" + line("other mappings:", others, "") + "\n";
+  return text + line("sum:", listing.sum_bytes, "");
+}
+
+}  // namespace tidemark::view
