@@ -136,7 +136,7 @@ std::vector<PeakMark> marks_of(const PeakInput& input) {
     for (const TimelinePoint& point : input.timeline->points)
       highest = std::max(highest, point.pss_bytes);
     marks.insert(marks.begin(), {"high-water mark of the cgroup",
-                                 *group.peak_bytes, highest, true});
+                                 *group.peak_bytes, highest, true, false});
   }
   return marks;
 }

@@ -43,6 +43,7 @@ struct PeakMark {
   uint64_t bytes = 0;
   uint64_t sampled_bytes = 0;
   bool is_group = false;
+  bool is_older = false;  // set before the recording began
 };
 
 struct PeakReport {

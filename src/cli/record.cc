@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "cli/build_info.h"
 #include "cli/commands.h"
+#include "cli/get.h"
 #include "cli/output.h"
 #include "cli/targets.h"
 #include "source/process_source.h"
@@ -457,7 +458,14 @@ void add_target_options(OptionTable& table, RecordCommandOptions& o) {
 }
 
 void add_clock_options(OptionTable& table, RecordCommandOptions& o) {
-  table.value("-f,--interval,--period", "DUR|HZ",
+  table.value("-f,--frequency", "RATE", "samples per second: 10, 10Hz, 100ms",
+              [&o](const std::string& word) -> base::Status {
+                base::Result<uint64_t> ns = parse_frequency(word);
+                if (!ns) return ns.error();
+                o.period_ns = *ns;
+                return base::Ok{};
+              });
+  table.value("--interval,--period", "DUR|HZ",
               "time between samples: 100ms, 2s, 10Hz (default 1s)",
               [&o](const std::string& word) -> base::Status {
                 base::Result<uint64_t> ns = base::parse_duration(word);

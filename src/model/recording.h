@@ -77,6 +77,9 @@ struct ProcessMaxima {
   int64_t process = 0;
   std::optional<uint64_t> resident_bytes;
   std::optional<uint64_t> high_mark_bytes;  // VmHWM
+  // The same when it was first read: a mark that never rose since was set
+  // before the recording began.
+  std::optional<uint64_t> first_high_mark_bytes;
   bool operator==(const ProcessMaxima&) const = default;
 };
 

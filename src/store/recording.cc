@@ -695,9 +695,9 @@ base::Result<std::vector<model::RecordedNote>> Recording::Reader::notes() {
 
 base::Result<std::vector<ProcessMaxima>> Recording::Reader::maxima() {
   base::Result<Statement> rows = database_.prepare(
-      "SELECT process, max(resident), NULL FROM proc_counter GROUP BY process "
-      "UNION ALL SELECT process, NULL, max(high_mark) FROM proc_status "
-      "GROUP BY process");
+      "SELECT process, max(resident), NULL, NULL FROM proc_counter "
+      "GROUP BY process UNION ALL SELECT process, NULL, max(high_mark), "
+      "min(high_mark) FROM proc_status GROUP BY process");
   if (!rows) return rows.error();
   std::map<int64_t, ProcessMaxima> by_process;
   base::Status status = for_each(*rows, [&] {
@@ -705,6 +705,7 @@ base::Result<std::vector<ProcessMaxima>> Recording::Reader::maxima() {
     maxima.process = rows->integer(0);
     if (!rows->is_null(1)) maxima.resident_bytes = bytes_of(*rows, 1);
     if (!rows->is_null(2)) maxima.high_mark_bytes = bytes_of(*rows, 2);
+    if (!rows->is_null(3)) maxima.first_high_mark_bytes = bytes_of(*rows, 3);
   });
   if (!status) return status.error();
   std::vector<ProcessMaxima> all;

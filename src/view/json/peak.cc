@@ -44,6 +44,7 @@ std::string peak_json(const analysis::PeakReport& report,
     json.member("bytes", mark.bytes);
     json.member("sampled_bytes", mark.sampled_bytes);
     json.member("is_group", mark.is_group);
+    json.member("is_older", mark.is_older);
     json.end_object();
   }
   json.end_array();

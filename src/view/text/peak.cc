@@ -143,6 +143,7 @@ std::string mark_note(const analysis::PeakMark& mark, const TextStyle& style) {
         base::percent(std::min(mark.sampled_bytes, mark.bytes), mark.bytes));
   }
   if (mark.bytes <= mark.sampled_bytes) return "seen";
+  if (mark.is_older) return "from before the recording";
   return "missed by " + spelled(style, mark.bytes - mark.sampled_bytes);
 }
 
