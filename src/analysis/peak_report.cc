@@ -119,7 +119,8 @@ std::vector<PeakMark> marks_of(const PeakInput& input) {
     if (process == input.processes->end()) continue;
     marks.push_back({"VmHWM of " + image_name(*process),
                      *maxima.high_mark_bytes, maxima.resident_bytes.value_or(0),
-                     false});
+                     false,
+                     maxima.high_mark_bytes == maxima.first_high_mark_bytes});
   }
   std::ranges::stable_sort(marks, std::greater<>(), &PeakMark::bytes);
   constexpr size_t kShown = 3;
