@@ -108,6 +108,7 @@ base::Result<std::string> peak_of(const PeakCommandOptions& options,
     base::Result<size_t> index = find_moment_or_peak(recording, options.at);
     if (!index) return index.error();
     peak.tick_index = *index;
+    peak.with_trends = false;  // of another moment than the one asked for
   }
   base::Result<RecordedPeak> found = RecordedPeak::find(recording, chosen);
   if (!found) return found.error();

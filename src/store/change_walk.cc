@@ -24,15 +24,22 @@ constexpr std::string_view kColumns =
     "c.shared_clean, c.shared_dirty, c.private_clean, c.private_dirty, "
     "c.referenced, c.anonymous, c.swap, c.rss, c.rare";
 
-void take_row(const Statement& rows, ChangeRow& row) {
+// Columns of fields_kib that no sum needs: pss_dirty, referenced, anonymous.
+constexpr bool is_beside_sums(int field) {
+  return field == 1 || field == 6 || field == 7;
+}
+
+void take_row(const Statement& rows, ChangeColumns columns, ChangeRow& row) {
   row.process = rows.integer(1);
   row.tick = rows.integer(0) * kTicksPerEpoch + rows.integer(2);
   row.no = rows.integer(3);
   row.trait = rows.integer(4);
   row.size_kib = rows.integer(5);
   for (int i = 0; i < static_cast<int>(ChangeRow::kFieldCount); ++i) {
+    const bool is_wanted = columns == ChangeColumns::All || !is_beside_sums(i);
     row.fields_kib[static_cast<size_t>(i)] =
-        rows.maybe_integer(6 + i).value_or(ChangeRow::kUnknown);
+        is_wanted ? rows.maybe_integer(6 + i).value_or(ChangeRow::kUnknown)
+                  : ChangeRow::kUnknown;
   }
   const std::optional<int64_t> rss = rows.maybe_integer(15);
   if (rss) {
@@ -116,9 +123,10 @@ base::Result<std::map<int64_t, Trait>> read_traits(Database& database) {
 }
 
 base::Result<ChangeWalk> ChangeWalk::prepare(Database& database,
-                                             std::optional<int64_t> process) {
+                                             std::optional<int64_t> process,
+                                             ChangeColumns columns) {
   ChangeWalk walk;
-  walk.is_of_one_ = process.has_value();
+  walk.columns_ = columns;
   // Without the join a filter by process would read the whole table.
   const std::string sql =
       process ? "SELECT " + std::string(kColumns) +
@@ -163,7 +171,7 @@ base::Status ChangeWalk::walk(
       epoch = rows_.integer(0);
     }
     if (count == epoch_.size()) epoch_.emplace_back();
-    take_row(rows_, epoch_[count++]);
+    take_row(rows_, columns_, epoch_[count++]);
   }
   flush();
   return base::Ok{};

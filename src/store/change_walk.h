@@ -59,11 +59,17 @@ struct Trait {
 };
 base::Result<std::map<int64_t, Trait>> read_traits(Database& database);
 
+enum class ChangeColumns {
+  All,
+  Sums,  // what sums are made of; the rest is kUnknown
+};
+
 class ChangeWalk {
  public:
   // Of one process, or of all.
-  static base::Result<ChangeWalk> prepare(Database& database,
-                                          std::optional<int64_t> process);
+  static base::Result<ChangeWalk> prepare(
+      Database& database, std::optional<int64_t> process,
+      ChangeColumns columns = ChangeColumns::All);
 
   // Rows of the ticks from `first` to `last`, both included, tick by tick and
   // by process within each. `first` is rounded down to its epoch.
@@ -72,7 +78,7 @@ class ChangeWalk {
 
  private:
   Statement rows_;
-  bool is_of_one_ = false;
+  ChangeColumns columns_ = ChangeColumns::All;
   std::vector<ChangeRow> epoch_;  // kept for its memory
 };
 

@@ -84,6 +84,7 @@ class Recording::Reader {
   base::Result<std::optional<int64_t>> detail_tick(int64_t process,
                                                    int64_t tick);
   base::Result<model::Timeline> timeline(const ProcessSet& chosen);
+  base::Result<model::Timeline> whole_timeline();
   base::Result<std::vector<model::Series>> series(const ProcessSet& chosen,
                                                   uint64_t least_bytes);
   base::Result<std::vector<model::RecordedGap>> gaps();
@@ -545,9 +546,11 @@ base::Result<std::optional<int64_t>> Recording::Reader::detail_tick(
 base::Status Recording::Reader::walk_states(
     const ProcessSet& chosen,
     const std::function<void(const ChangeRow&, bool)>& visit) {
-  base::Result<ChangeWalk> walk = ChangeWalk::prepare(
-      database_, chosen.size() == 1 ? std::optional(*chosen.begin())
-                                    : std::optional<int64_t>());
+  base::Result<ChangeWalk> walk =
+      ChangeWalk::prepare(database_,
+                          chosen.size() == 1 ? std::optional(*chosen.begin())
+                                             : std::optional<int64_t>(),
+                          ChangeColumns::Sums);
   if (!walk) return walk.error();
   if (ticks_.empty()) return base::Ok{};
   std::map<int64_t, size_t> next_frame;
@@ -611,8 +614,53 @@ base::Status Recording::Reader::read_available(model::Timeline& timeline) {
   });
 }
 
+// The sums over all processes are stored as they were written: no mapping needs
+// to be looked at.
+base::Result<model::Timeline> Recording::Reader::whole_timeline() {
+  model::Timeline timeline;
+  base::Result<Statement> rows = database_.prepare(
+      "SELECT tick, category, rss, pss, private, swap FROM proc_category "
+      "ORDER BY tick");
+  if (!rows) return rows.error();
+  CategoryTimeline sums(ticks_);
+  base::Status status = for_each(*rows, [&] {
+    const std::optional<model::Category> category =
+        model::category_from_token(rows->text(1));
+    if (!category) return;
+    sums.set(rows->integer(0), *category, bytes_of(*rows, 2).value_or(0),
+             bytes_of(*rows, 3), bytes_of(*rows, 4).value_or(0),
+             bytes_of(*rows, 5).value_or(0));
+  });
+  if (!status) return status.error();
+  return sums.take();
+}
+
 base::Result<model::Timeline> Recording::Reader::timeline(
     const ProcessSet& chosen) {
+  if (chosen.empty()) {
+    base::Result<model::Timeline> timeline = whole_timeline();
+    if (!timeline) return timeline.error();
+    TimelineSum counters(ticks_);
+    for (const RecordedProcess& process : processes_) {
+      if (process.gone_at_tick) {
+        counters.set_end(process.id, *process.gone_at_tick);
+      }
+    }
+    base::Status status = sum_residents(chosen, counters);
+    if (status) status = sum_states(chosen, counters);
+    if (!status) return status.error();
+    const model::Timeline counted = counters.take();
+    for (size_t i = 0; i < ticks_.size(); ++i) {
+      model::TimelinePoint& point = timeline->points[i];
+      point.resident_bytes = counted.points[i].resident_bytes;
+      point.process_count = counted.points[i].process_count;
+      point.undetailed_count =
+          static_cast<uint32_t>(ticks_[i].undetailed_count);
+    }
+    status = read_available(*timeline);
+    if (!status) return status.error();
+    return timeline;
+  }
   base::Status status = load_details();
   if (!status) return status.error();
   TimelineSum sum(ticks_);

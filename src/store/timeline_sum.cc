@@ -158,6 +158,45 @@ model::Timeline TimelineSum::take() {
   return std::move(timeline_);
 }
 
+CategoryTimeline::CategoryTimeline(
+    const std::vector<model::RecordedTick>& ticks) {
+  timeline_.points.resize(ticks.size());
+  for (size_t i = 0; i < ticks.size(); ++i)
+    timeline_.points[i].tick = ticks[i].id;
+}
+
+void CategoryTimeline::advance(int64_t tick) {
+  std::vector<model::TimelinePoint>& points = timeline_.points;
+  while (next_point_ < points.size() && points[next_point_].tick < tick) {
+    const int64_t here = points[next_point_].tick;
+    points[next_point_] = sums_;
+    points[next_point_++].tick = here;
+  }
+}
+
+void CategoryTimeline::set(int64_t tick, model::Category category, uint64_t rss,
+                           std::optional<uint64_t> pss, uint64_t private_bytes,
+                           uint64_t swap) {
+  advance(tick);
+  const auto at = static_cast<size_t>(category);
+  const Sum before = others_[at];
+  others_[at] = {private_bytes, swap, !pss};
+  sums_.rss_bytes += rss - sums_.category_rss_bytes[at];
+  sums_.pss_bytes += pss.value_or(0) - sums_.category_pss_bytes[at];
+  sums_.private_bytes += private_bytes - before.private_bytes;
+  sums_.swap_bytes += swap - before.swap_bytes;
+  sums_.category_rss_bytes[at] = rss;
+  sums_.category_pss_bytes[at] = pss.value_or(0);
+  sums_.scanned_count = 0;
+  for (const Sum& other : others_)
+    sums_.scanned_count |= other.is_scanned ? 1 : 0;
+}
+
+model::Timeline CategoryTimeline::take() {
+  if (!timeline_.points.empty()) advance(timeline_.points.back().tick + 1);
+  return std::move(timeline_);
+}
+
 void SeriesSum::set_end(int64_t process, int64_t tick) {
   ends_[tick].push_back(process);
 }

@@ -1,8 +1,10 @@
 // Adds up the changes of mappings to sums per tick, and to sums per object.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -64,6 +66,30 @@ class TimelineSum {
   std::unordered_map<int64_t, bool> alive_;
   std::vector<int64_t> resident_deltas_;
   std::vector<int64_t> alive_deltas_;
+};
+
+// The timeline of all processes from sums per category, a row where one
+// changed.
+class CategoryTimeline {
+ public:
+  explicit CategoryTimeline(const std::vector<model::RecordedTick>& ticks);
+  // In order of ticks. Without `pss` pages were only scanned.
+  void set(int64_t tick, model::Category category, uint64_t rss,
+           std::optional<uint64_t> pss, uint64_t private_bytes, uint64_t swap);
+  model::Timeline take();
+
+ private:
+  struct Sum {
+    uint64_t private_bytes = 0;
+    uint64_t swap_bytes = 0;
+    bool is_scanned = false;
+  };
+  void advance(int64_t tick);
+
+  model::Timeline timeline_;
+  size_t next_point_ = 0;
+  model::TimelinePoint sums_;
+  std::array<Sum, model::kCategoryCount> others_{};
 };
 
 class SeriesSum {
