@@ -283,8 +283,9 @@ base::Status Recording::Reader::fill_counters(
     auto found = processes.find(rows->integer(0));
     if (found == processes.end() || rows->integer(1) > tick) return;
     Process& process = found->second;
+    process.statm.reset();
     if (!rows->is_null(2)) {
-      if (!process.statm) process.statm = model::Statm();
+      process.statm = model::Statm();
       process.statm->resident_pages = static_cast<uint64_t>(rows->integer(2)) *
                                       kKib / info_.page_size_bytes;
       process.statm->shared_pages = static_cast<uint64_t>(rows->integer(3)) *
@@ -315,8 +316,8 @@ base::Status Recording::Reader::fill_states(
     Process& process = found->second;
     process.state = static_cast<model::ProcessState>(rows->integer(2));
     process.mappings.unknown_because = rows->text(3);
-    if (!rows->is_null(4)) {
-      if (!process.statm) process.statm = model::Statm();
+    // Whether statm is known at all is told with the counters.
+    if (process.statm && !rows->is_null(4)) {
       process.statm->size_pages = pages(4);
       process.statm->text_pages = pages(5);
       process.statm->data_pages = pages(6);
