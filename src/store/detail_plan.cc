@@ -24,6 +24,11 @@ std::optional<DetailReading> DetailPlan::last(int64_t tick) const {
       if (was_read && !extra) extra = DetailReading{row->tick, row->tier};
       continue;
     }
+    if (row->tier == DetailTier::Counters) {  // not read from here on
+      if (extra) return extra;
+      until = row->tick - 1;
+      continue;
+    }
     int64_t due = row->tick + (until - row->tick) / row->step * row->step;
     // Skips the times it was due and not read.
     while (due >= row->tick && exception_at(due) != nullptr &&

@@ -29,7 +29,9 @@ class DetailPlan {
   struct Row {
     int64_t tick = 0;
     model::DetailTier tier = model::DetailTier::Full;
-    int64_t step = 1;  // 0: an exception at this tick alone
+    // 0: an exception at this tick alone. A plan of the tier Counters: it is
+    // not read from here on.
+    int64_t step = 1;
   };
   const Row* exception_at(int64_t tick) const;
 

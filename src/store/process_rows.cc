@@ -118,6 +118,7 @@ base::Status ProcessRows::write(const Process& process,
   if (status) status = write_status(process, context);
   if (status) status = write_plan(process, context);
   if (status && process.mappings) status = write_mappings(process, context);
+  if (status && !has_memory_ && !live_.empty()) status = write_emptied(context);
   return status;
 }
 
@@ -249,8 +250,15 @@ base::Status ProcessRows::write_plan(const Process& process,
   const bool was_read = process.mappings.value.has_value();
   const DetailTier tier = was_read ? process.tier : DetailTier::Counters;
   const auto step = std::max<int64_t>(process.detail_step, 1);
-  const bool is_due =
-      planned_tier_ && (context.tick - planned_from_) % planned_step_ == 0;
+  // What has no memory is not read until further notice: one row, not one for
+  // each tick that a zombie waits.
+  if (!was_read && planned_tier_ && !has_memory_) {
+    if (planned_tier_ == DetailTier::Counters) return base::Ok{};
+    planned_tier_ = DetailTier::Counters;
+    return write_plan_row(DetailTier::Counters, 1, context);
+  }
+  const bool is_due = planned_tier_ && *planned_tier_ != DetailTier::Counters &&
+                      (context.tick - planned_from_) % planned_step_ == 0;
   const bool is_other_plan =
       was_read && (planned_tier_ != tier || planned_step_ != step);
   if (is_other_plan) {
@@ -443,6 +451,13 @@ void ProcessRows::sum_categories() {
                         .value_or(fields.get_or_zero(SmapsField::Swap)) /
                     kKib;
   }
+}
+
+base::Status ProcessRows::write_emptied(const RowContext& context) {
+  merge({});
+  base::Status status = write_deaths(context);
+  if (status) sum_categories();
+  return status;
 }
 
 base::Status ProcessRows::write_mappings(const Process& process,

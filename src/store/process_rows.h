@@ -102,6 +102,8 @@ class ProcessRows {
                               const RowContext& context);
   base::Status write_mappings(const model::Process& process,
                               const RowContext& context);
+  // It has ended and waits for its parent: all its memory is gone.
+  base::Status write_emptied(const RowContext& context);
   // What is new, changed and gone; marks it. True when the shape of the address
   // space is another than before.
   bool merge(const std::vector<model::Mapping>& mappings);

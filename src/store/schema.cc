@@ -47,8 +47,8 @@ CREATE TABLE proc_status(
   rss_anon INT, rss_file INT, rss_shmem INT, oom_score INT,
   oom_score_adjustment INT,
   PRIMARY KEY(epoch, process, tick)) STRICT, WITHOUT ROWID;
--- step > 0: from here on read each so many ticks; 0: this tick alone is an
--- exception to it (tier 0: it was not read)
+-- step > 0: from here on read each so many ticks (tier 0: not at all); 0: this
+-- tick alone is an exception to it (tier 0: it was not read)
 CREATE TABLE proc_detail(
   process INT NOT NULL, tick INT NOT NULL, tier INT NOT NULL,
   step INT NOT NULL, PRIMARY KEY(process, tick)) STRICT, WITHOUT ROWID;
