@@ -664,7 +664,10 @@ base::Result<model::Timeline> Recording::Reader::timeline(
   }
   base::Status status = load_details();
   if (!status) return status.error();
-  TimelineSum sum(ticks_);
+  const bool has_swap_pss =
+      std::ranges::find(info_.smaps_fields, model::SmapsField::SwapPss) !=
+      info_.smaps_fields.end();
+  TimelineSum sum(ticks_, has_swap_pss);
   for (const RecordedProcess& process : processes_) {
     if (process.gone_at_tick) sum.set_end(process.id, *process.gone_at_tick);
   }

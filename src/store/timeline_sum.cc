@@ -24,12 +24,12 @@ MappingShare& slot(std::vector<MappingShare>& mappings, int64_t no) {
 
 }  // namespace
 
-MappingShare share_of(const ChangeRow& row, model::Category category) {
+MappingShare share_of(const ChangeRow& row, model::Category category,
+                      bool has_swap_pss) {
   MappingShare share;
   if (row.is_end()) return share;
   const int64_t huge = rare_kib(row.rare, "Shared_Hugetlb") +
                        rare_kib(row.rare, "Private_Hugetlb");
-  const int64_t swap_pss = rare_kib(row.rare, "SwapPss");
   share.is_there = true;
   share.is_scanned = row.pss_kib() == ChangeRow::kUnknown;
   share.category = category;
@@ -37,12 +37,17 @@ MappingShare share_of(const ChangeRow& row, model::Category category) {
   share.pss_kib = known(row.pss_kib()) + huge;
   share.private_kib =
       known(row.private_kib()) + rare_kib(row.rare, "Private_Hugetlb");
-  share.swap_kib = swap_pss > 0 ? swap_pss : known(row.swap_kib());
+  share.swap_kib = has_swap_pss && !share.is_scanned
+                       ? rare_kib(row.rare, "SwapPss")
+                       : known(row.swap_kib());
   return share;
 }
 
-TimelineSum::TimelineSum(const std::vector<model::RecordedTick>& ticks)
-    : resident_deltas_(ticks.size() + 1), alive_deltas_(ticks.size() + 1) {
+TimelineSum::TimelineSum(const std::vector<model::RecordedTick>& ticks,
+                         bool has_swap_pss)
+    : has_swap_pss_(has_swap_pss),
+      resident_deltas_(ticks.size() + 1),
+      alive_deltas_(ticks.size() + 1) {
   timeline_.points.resize(ticks.size());
   for (size_t i = 0; i < ticks.size(); ++i)
     timeline_.points[i].tick = ticks[i].id;
@@ -128,7 +133,7 @@ void TimelineSum::add(const ChangeRow& row, bool is_frame,
   if (is_frame) clear(state);
   MappingShare& share = slot(state.mappings, row.no);
   apply(share, -1, state);
-  share = share_of(row, category);
+  share = share_of(row, category, has_swap_pss_);
   apply(share, 1, state);
 }
 
@@ -240,7 +245,7 @@ void SeriesSum::add(const ChangeRow& row, bool is_frame,
   if (is_frame) clear(mappings, row.tick);
   MappingShare& share = slot(mappings, row.no);
   if (share.is_there) change(share.series, row.tick, -share.pss_kib);
-  share = share_of(row, category);
+  share = share_of(row, category, false);  // its swap is not looked at
   if (!share.is_there) return;
   auto [at, is_new] =
       index_.try_emplace(std::pair(category, name), sums_.size());

@@ -28,11 +28,15 @@ struct MappingShare {
   model::Category category = model::Category::Anon;
   size_t series = 0;  // of SeriesSum
 };
-MappingShare share_of(const ChangeRow& row, model::Category category);
+// `has_swap_pss`: this kernel prints it, so that its zero is a zero and not a
+// reason to take the whole of Swap.
+MappingShare share_of(const ChangeRow& row, model::Category category,
+                      bool has_swap_pss);
 
 class TimelineSum {
  public:
-  explicit TimelineSum(const std::vector<model::RecordedTick>& ticks);
+  TimelineSum(const std::vector<model::RecordedTick>& ticks,
+              bool has_swap_pss);
 
   // Before any add(); in any order.
   void set_end(int64_t process, int64_t tick);
@@ -57,6 +61,7 @@ class TimelineSum {
   void clear(ProcessState& state);
 
   model::Timeline timeline_;
+  bool has_swap_pss_;
   size_t next_point_ = 0;
   model::TimelinePoint sums_;
   std::unordered_map<int64_t, ProcessState> processes_;
