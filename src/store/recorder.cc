@@ -120,7 +120,11 @@ class Recorder::Writer {
     int64_t id = 0;
     CgroupRow row;
     bool has_row = false;
+    bool is_shown = false;  // its last row in the file tells something
+    int64_t seen_tick = -1;
   };
+  // A group that was removed and made anew is another one.
+  using GroupKey = std::pair<std::string, uint64_t>;
   struct Statements {
     ProcessStatements process;
     Statement tick;
@@ -155,6 +159,8 @@ class Recorder::Writer {
   base::Status write_machine(const Sample& sample);
   base::Status write_cgroups(const Sample& sample);
   base::Result<Group*> group_of(const model::Cgroup& cgroup);
+  base::Status write_group(Group& group, const CgroupRow& values);
+  base::Status load_groups();
   base::Status keep_small();
 
   bool is_commit_due(const Sample& sample) const {
@@ -198,7 +204,7 @@ class Recorder::Writer {
   };
   // By pid and start time.
   std::map<std::pair<int32_t, uint64_t>, Live> processes_;
-  std::map<std::string, Group> groups_;
+  std::map<GroupKey, Group> groups_;
   CategorySums totals_{};
 };
 
@@ -255,6 +261,24 @@ base::Status Recorder::Writer::load_processes() {
   }
 }
 
+base::Status Recorder::Writer::load_groups() {
+  base::Result<Statement> rows =
+      database_.prepare("SELECT id, path, inode FROM cgroup_group");
+  if (!rows) return rows.error();
+  groups_.clear();
+  while (true) {
+    base::Result<bool> row = rows->step();
+    if (!row) return row.error();
+    if (!*row) return base::Ok{};
+    Group group;
+    group.id = rows->integer(0);
+    group.is_shown = true;
+    groups_.emplace(GroupKey(std::string(rows->text(1)),
+                             static_cast<uint64_t>(rows->integer(2))),
+                    group);
+  }
+}
+
 base::Status Recorder::Writer::load() {
   base::Status status = prepare();
   if (!status) return status;
@@ -277,7 +301,8 @@ base::Status Recorder::Writer::load() {
     if (!value) return value.error();
     *counter = *value;
   }
-  groups_.clear();
+  status = load_groups();
+  if (!status) return status;
   totals_ = {};
   state_.tick_count = static_cast<uint64_t>(next_tick_);
   state_.committed_tick_count = state_.tick_count;
@@ -331,8 +356,8 @@ base::Status Recorder::Writer::write_epoch() {
   last_epoch_ = epoch;
   if (next_tick_ % kTicksPerBase == 0) {
     totals_ = {};
-    for (auto& [path, group] : groups_)
-      group.has_row = false;
+    for (auto& [key, group] : groups_)
+      group.has_row = group.is_shown = false;
   }
   statements_->epoch.bind(0, epoch);
   return statements_->epoch.run();
@@ -485,7 +510,8 @@ base::Status Recorder::Writer::write_machine(const Sample& sample) {
 
 base::Result<Recorder::Writer::Group*> Recorder::Writer::group_of(
     const model::Cgroup& cgroup) {
-  auto known = groups_.find(cgroup.path);
+  const GroupKey key(cgroup.path, cgroup.inode_id);
+  auto known = groups_.find(key);
   if (known != groups_.end()) return &known->second;
   Group group;
   group.id = next_group_++;
@@ -495,24 +521,38 @@ base::Result<Recorder::Writer::Group*> Recorder::Writer::group_of(
   row.bind(2, static_cast<int64_t>(cgroup.inode_id));
   base::Status status = row.run();
   if (!status) return status.error();
-  return &groups_.emplace(cgroup.path, group).first->second;
+  return &groups_.emplace(key, group).first->second;
 }
 
-base::Status Recorder::Writer::write_cgroups(const Sample& sample) {
+base::Status Recorder::Writer::write_group(Group& group,
+                                           const CgroupRow& values) {
+  if (group.has_row && group.row == values) return base::Ok{};
+  group.row = values;
+  group.has_row = true;
   Statement& row = statements_->cgroup_sample;
+  row.bind(0, next_tick_ / kTicksPerEpoch);
+  row.bind(1, group.id);
+  row.bind(2, next_tick_ % kTicksPerEpoch);
+  for (size_t i = 0; i < values.size(); ++i)
+    row.bind(static_cast<int>(i) + 3, values[i]);
+  return row.run();
+}
+
+// Nobody we record is in a group that is not in the sample any more, or it is
+// gone: a row without values ends it.
+base::Status Recorder::Writer::write_cgroups(const Sample& sample) {
   for (const model::Cgroup& cgroup : sample.cgroups) {
     base::Result<Group*> group = group_of(cgroup);
     if (!group) return group.error();
-    const CgroupRow values = cgroup_row(cgroup);
-    if ((*group)->has_row && (*group)->row == values) continue;
-    (*group)->row = values;
-    (*group)->has_row = true;
-    row.bind(0, next_tick_ / kTicksPerEpoch);
-    row.bind(1, (*group)->id);
-    row.bind(2, next_tick_ % kTicksPerEpoch);
-    for (size_t i = 0; i < values.size(); ++i)
-      row.bind(static_cast<int>(i) + 3, values[i]);
-    base::Status status = row.run();
+    (*group)->seen_tick = next_tick_;
+    (*group)->is_shown = true;
+    base::Status status = write_group(**group, cgroup_row(cgroup));
+    if (!status) return status;
+  }
+  for (auto& [key, group] : groups_) {
+    if (!group.is_shown || group.seen_tick == next_tick_) continue;
+    group.is_shown = false;
+    base::Status status = write_group(group, CgroupRow());
     if (!status) return status;
   }
   return base::Ok{};

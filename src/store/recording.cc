@@ -473,6 +473,7 @@ base::Status Recording::Reader::fill_cgroups_at(int64_t tick, Sample& sample) {
   rows->bind(1, tick / kTicksPerEpoch);
   rows->bind(2, tick);
   std::map<std::string, model::Cgroup> groups;
+  std::set<std::string> ended;  // by a row without values
   base::Status status = for_each(*rows, [&] {
     model::Cgroup& group = groups[std::string(rows->text(0))];
     group.path = rows->text(0);
@@ -481,9 +482,15 @@ base::Status Recording::Reader::fill_cgroups_at(int64_t tick, Sample& sample) {
     for (size_t i = 0; i < row.size(); ++i)
       row[i] = rows->maybe_integer(static_cast<int>(i) + 5);
     fill_cgroup(row, group);
+    if (row == CgroupRow()) {
+      ended.insert(group.path);
+    } else {
+      ended.erase(group.path);
+    }
   });
-  for (auto& [path, group] : groups)
-    sample.cgroups.push_back(std::move(group));
+  for (auto& [path, group] : groups) {
+    if (!ended.contains(path)) sample.cgroups.push_back(std::move(group));
+  }
   return status;
 }
 
