@@ -1,0 +1,622 @@
+#include "store/recorder.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "store/database.h"
+#include "store/recording.h"
+#include "store/schema.h"
+#include "unit/store/samples.h"
+
+namespace tidemark::store {
+namespace {
+
+using model::DetailTier;
+using model::Mapping;
+using model::Process;
+using model::ProcessState;
+using model::RegionKind;
+using model::Sample;
+using model::SmapsField;
+using test::accept_all;
+using test::expect_same;
+using test::full_mapping;
+using test::make_recorder;
+using test::process_of;
+using test::recorded;
+using test::RecordingFile;
+using test::sample_at;
+using test::sample_of;
+using test::scanned_mapping;
+using test::without_detail;
+
+constexpr uint64_t kKib = 1024;
+constexpr uint64_t kHere = 0x7f0000000000;
+
+// One process with one mapping, through a file and back.
+Mapping through_a_file(const Mapping& mapping) {
+  const RecordingFile file;
+  const Recording recording =
+      recorded(file, {sample_of(0, {process_of(42, 7, {mapping})})});
+  const Sample sample = sample_at(recording, 0);
+  EXPECT_EQ(sample.processes.size(), 1U);
+  EXPECT_EQ(sample.processes[0].mappings->size(), 1U);
+  return (*sample.processes[0].mappings)[0];
+}
+
+int64_t count_of(const std::string& path, const std::string& sql) {
+  base::Result<Database> database = Database::open(path, OpenMode::ReadOnly);
+  EXPECT_TRUE(database) << database.error().what;
+  base::Result<int64_t> count = database->integer(sql);
+  EXPECT_TRUE(count) << count.error().what << " of " << sql;
+  return count ? *count : -1;
+}
+
+TEST(Recorder, GivesBackEveryFieldOfSmaps) {
+  Mapping mapping = full_mapping(kHere, 1000, 0, "/lib/x.so");
+  uint64_t kib = 3;
+  for (SmapsField field : test::all_fields()) {
+    if (field == SmapsField::Size) continue;
+    mapping.fields.set(field, kib * kKib);
+    kib += 4;
+  }
+  expect_same({mapping}, {through_a_file(mapping)});
+}
+
+TEST(Recorder, GivesBackRssThatIsTheSumOfItsParts) {
+  Mapping mapping = full_mapping(kHere, 1000, 0);
+  mapping.fields.set(SmapsField::SharedClean, 8 * kKib);
+  mapping.fields.set(SmapsField::SharedDirty, 4 * kKib);
+  mapping.fields.set(SmapsField::PrivateClean, 12 * kKib);
+  mapping.fields.set(SmapsField::PrivateDirty, 16 * kKib);
+  mapping.fields.set(SmapsField::Rss, 40 * kKib);
+  expect_same({mapping}, {through_a_file(mapping)});
+}
+
+TEST(Recorder, LeavesFieldsUnknownThatTheKernelDoesNotPrint) {
+  Mapping old = full_mapping(kHere, 10, 5);
+  Mapping fresh;
+  fresh.start_address = old.start_address;
+  fresh.end_address = old.end_address;
+  fresh.permissions = old.permissions;
+  for (SmapsField field : test::all_fields()) {
+    // As 5.10 prints them.
+    if (field == SmapsField::PssDirty || field == SmapsField::Ksm) continue;
+    fresh.fields.set(field, *old.fields.get(field));
+  }
+  const Mapping back = through_a_file(fresh);
+  EXPECT_FALSE(back.fields.has(SmapsField::PssDirty));
+  EXPECT_FALSE(back.fields.has(SmapsField::Ksm));
+  EXPECT_TRUE(back.fields.has(SmapsField::Locked));
+  expect_same({fresh}, {back});
+}
+
+TEST(Recorder, GivesBackEveryFlagAndPermission) {
+  Mapping mapping = full_mapping(kHere, 4, 1);
+  mapping.is_thp_eligible = true;
+  mapping.permissions = {true, false, true, true};
+  mapping.vm_flags = model::kVmFlagOther;
+  for (size_t i = 0; i < model::kVmFlagCount; ++i)
+    mapping.vm_flags |= uint64_t{1} << i;
+  expect_same({mapping}, {through_a_file(mapping)});
+  mapping.permissions = {};
+  mapping.vm_flags = 0;
+  mapping.is_thp_eligible = false;
+  expect_same({mapping}, {through_a_file(mapping)});
+}
+
+TEST(Recorder, GivesBackPageSizesOfEachMapping) {
+  Mapping huge = full_mapping(kHere, 512, 0, "/anon_hugepage");
+  huge.fields.set(SmapsField::KernelPageSize, 2048 * kKib);
+  huge.fields.set(SmapsField::MmuPageSize, 2048 * kKib);
+  huge.fields.set(SmapsField::PrivateHugetlb, 2048 * kKib);
+  expect_same({huge}, {through_a_file(huge)});
+}
+
+TEST(Recorder, GivesBackAnyNameByteForByte) {
+  for (const std::string& name : std::initializer_list<std::string>{
+           "", "/opt/two words/data file", "/tmp/gone (deleted)",
+           "/tmp/line\\012break", "[heap]", "[anon:my arena]",
+           "/tmp/\xff\xfe\x80 not utf-8", "/tmp/'quoted\"; DROP TABLE tick;--",
+           std::string("/long/") + std::string(4000, 'x')}) {
+    SCOPED_TRACE(name);
+    EXPECT_EQ(through_a_file(full_mapping(kHere, 4, 1, name)).name, name);
+  }
+}
+
+TEST(Recorder, GivesBackOffsetDeviceAndLargestInode) {
+  Mapping mapping = full_mapping(kHere, 4, 1, "/file");
+  mapping.offset_bytes = uint64_t{1} << 44;
+  mapping.device_major = 0xfff;
+  mapping.device_minor = 0xfffff;
+  mapping.inode_id = UINT64_MAX - 1;
+  expect_same({mapping}, {through_a_file(mapping)});
+}
+
+TEST(Recorder, GivesBackTheVsyscallPageAtTheTopOfTheAddressSpace) {
+  Mapping mapping = full_mapping(0xffffffffff600000, 1, 0, "[vsyscall]");
+  expect_same({mapping}, {through_a_file(mapping)});
+}
+
+TEST(Recorder, KeepsTheKindThatWasDecidedWhenItWasRecorded) {
+  Process process = process_of(
+      42, 7,
+      {full_mapping(kHere, 4, 1), full_mapping(kHere + 0x10000, 4, 1),
+       full_mapping(kHere + 0x20000, 4, 1)});
+  process.kinds = {RegionKind::ThreadStack, RegionKind::Jit, RegionKind::Arena};
+  const RecordingFile file;
+  const Recording recording = recorded(file, {sample_of(0, {process})});
+  EXPECT_EQ(sample_at(recording, 0).processes[0].kinds, process.kinds);
+}
+
+TEST(Recorder, DecidesTheKindItselfWhereNobodyHas) {
+  Process process =
+      process_of(42, 7, {full_mapping(0x555500000000, 4, 1, "[heap]")});
+  process.kinds.clear();
+  const RecordingFile file;
+  const Recording recording = recorded(file, {sample_of(0, {process})});
+  EXPECT_EQ(sample_at(recording, 0).processes[0].kinds,
+            std::vector<RegionKind>{RegionKind::BrkHeap});
+}
+
+TEST(Recorder, NoticesThatAThreadHasMadeAStackOfPlainMemory) {
+  Process process = process_of(42, 7, {full_mapping(kHere, 2048, 1)});
+  Process later = process;
+  process.kinds = {RegionKind::Anonymous};
+  later.kinds = {RegionKind::ThreadStack};
+  const RecordingFile file;
+  const Recording recording =
+      recorded(file, {sample_of(0, {process}), sample_of(1, {later})});
+  EXPECT_EQ(sample_at(recording, 0).processes[0].kinds[0],
+            RegionKind::Anonymous);
+  EXPECT_EQ(sample_at(recording, 1).processes[0].kinds[0],
+            RegionKind::ThreadStack);
+}
+
+TEST(Recorder, KeepsWhatAScanTellsAndNoMore) {
+  Process process = process_of(42, 7, {scanned_mapping(kHere, 100, 31)});
+  process.tier = DetailTier::Scan;
+  const RecordingFile file;
+  const Recording recording = recorded(file, {sample_of(0, {process})});
+  const Sample sample = sample_at(recording, 0);
+  expect_same(*process.mappings, *sample.processes[0].mappings);
+  EXPECT_EQ(sample.processes[0].tier, DetailTier::Scan);
+  EXPECT_EQ(recording.timeline({})->points[0].scanned_count, 1U);
+}
+
+TEST(Recorder, TellsScanAndFullApartAsTheyAlternate) {
+  Process full = process_of(42, 7, {full_mapping(kHere, 100, 31)});
+  Process scan = process_of(42, 7, {scanned_mapping(kHere, 100, 40)});
+  scan.tier = DetailTier::Scan;
+  const RecordingFile file;
+  const Recording recording =
+      recorded(file, {sample_of(0, {scan}), sample_of(1, {full}),
+                      sample_of(2, {scan}), sample_of(3, {full})});
+  for (int64_t tick = 0; tick < 4; ++tick) {
+    SCOPED_TRACE(tick);
+    const Process& given = tick % 2 == 0 ? scan : full;
+    const Sample sample = sample_at(recording, tick);
+    EXPECT_EQ(sample.processes[0].tier, given.tier);
+    expect_same(*given.mappings, *sample.processes[0].mappings);
+  }
+}
+
+TEST(Recorder, GivesBackTheWholeIdentity) {
+  Process process = process_of(42, 7, {full_mapping(kHere, 4, 1)});
+  process.stat.comm = "a b\xff)";
+  process.command_line = std::string("/bin/x\0two words\0\0\xfe", 19);
+  process.cgroup_path = "/user.slice/a b";
+  process.status.user_id = 0xfffffffe;
+  process.oom_score = 666;
+  process.oom_score_adjustment = -1000;
+  process.status.peak_rss_bytes = 1 << 20;
+  process.status.swap_bytes = 4096;
+  process.status.page_table_bytes = 8192;
+  process.status.hugetlb_bytes = 2 << 20;
+  process.status.locked_bytes = 12288;
+  process.status.rss_anon_bytes = 40960;
+  process.status.rss_file_bytes = 45056;
+  process.status.rss_shmem_bytes = 0;
+  process.stat.minor_fault_count = 123456789012;
+  process.stat.major_fault_count = 3;
+  process.stat.thread_count = 17;
+  process.status.thread_count = 17;
+  const RecordingFile file;
+  const Recording recording = recorded(file, {sample_of(0, {process})});
+  const Sample sample = sample_at(recording, 0);
+  expect_same(process, sample.processes[0]);
+  EXPECT_EQ(sample.processes[0].status.thread_count, 17U);
+}
+
+TEST(Recorder, NoticesAnExecByItsArgumentsAddress) {
+  Process before = process_of(42, 7, {full_mapping(kHere, 4, 1)});
+  Process after = before;
+  after.stat.argument_address += 0x100;
+  after.stat.comm = "other";
+  after.command_line = std::string("other\0", 6);
+  const RecordingFile file;
+  const Recording recording =
+      recorded(file, {sample_of(0, {before}), sample_of(1, {before}),
+                      sample_of(2, {after}), sample_of(3, {after})});
+  ASSERT_EQ(recording.processes().size(), 1U) << "exec keeps the process";
+  const std::vector<model::RecordedImage>& images =
+      recording.processes()[0].images;
+  ASSERT_EQ(images.size(), 2U);
+  EXPECT_EQ(images[1].from_tick, 2);
+  EXPECT_EQ(images[1].image, images[0].image + 1);
+  EXPECT_EQ(sample_at(recording, 1).processes[0].stat.comm, "worker");
+  EXPECT_EQ(sample_at(recording, 2).processes[0].stat.comm, "other");
+  EXPECT_EQ(count_of(file.path(),
+                     "SELECT count(*) FROM events WHERE event = 'exec' AND "
+                     "tick = 2 AND pid = 42"),
+            1);
+}
+
+TEST(Recorder, TakesARenameForNoExec) {
+  Process before = process_of(42, 7, {full_mapping(kHere, 4, 1)});
+  Process after = before;
+  after.stat.comm = "renamed";
+  const RecordingFile file;
+  const Recording recording =
+      recorded(file, {sample_of(0, {before}), sample_of(1, {after})});
+  EXPECT_EQ(recording.processes()[0].images.size(), 2U);
+  EXPECT_EQ(recording.processes()[0].images[1].image, 0);
+  EXPECT_EQ(
+      count_of(file.path(), "SELECT count(*) FROM events WHERE event='exec'"),
+      0);
+}
+
+TEST(Recorder, TellsWhenAProcessHasGone) {
+  const Process one = process_of(42, 7, {full_mapping(kHere, 4, 1)});
+  const Process two = process_of(43, 7, {full_mapping(kHere, 4, 2)});
+  const RecordingFile file;
+  const Recording recording = recorded(
+      file,
+      {sample_of(0, {one, two}), sample_of(1, {two}), sample_of(2, {two})});
+  EXPECT_EQ(recording.processes()[0].gone_at_tick, 1);
+  EXPECT_FALSE(recording.processes()[1].gone_at_tick);
+  EXPECT_EQ(sample_at(recording, 0).processes.size(), 2U);
+  EXPECT_EQ(sample_at(recording, 1).processes.size(), 1U);
+}
+
+TEST(Recorder, TakesAReusedPidForAnotherProcess) {
+  const Process first = process_of(42, 7, {full_mapping(kHere, 40, 1, "/a")});
+  const Process second = process_of(42, 8, {full_mapping(kHere, 50, 2, "/b")});
+  const RecordingFile file;
+  const Recording recording =
+      recorded(file, {sample_of(0, {first}), sample_of(1, {second})});
+  ASSERT_EQ(recording.processes().size(), 2U);
+  EXPECT_EQ(recording.processes()[0].gone_at_tick, 1);
+  EXPECT_EQ(recording.processes()[1].first_tick, 1);
+  expect_same(*first.mappings, *sample_at(recording, 0).processes[0].mappings);
+  expect_same(*second.mappings, *sample_at(recording, 1).processes[0].mappings);
+}
+
+TEST(Recorder, TellsSiblingsOfOneClockTickApart) {
+  std::vector<Process> siblings;
+  for (int32_t i = 0; i < 8; ++i) {
+    siblings.push_back(process_of(
+        100 + i, 7, {full_mapping(kHere, 100, static_cast<uint64_t>(i) + 1)}));
+  }
+  const RecordingFile file;
+  const Recording recording = recorded(file, {sample_of(0, siblings)});
+  const Sample sample = sample_at(recording, 0);
+  ASSERT_EQ(sample.processes.size(), 8U);
+  for (size_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(sample.processes[i].id, siblings[i].id);
+    expect_same(*siblings[i].mappings, *sample.processes[i].mappings);
+  }
+}
+
+TEST(Recorder, TellsAnotherFileAtTheSameAddressApart) {
+  Mapping first = full_mapping(kHere, 10, 5, "/data/a");
+  first.inode_id = 11;
+  Mapping second = full_mapping(kHere, 10, 5, "/data/b");
+  second.inode_id = 12;
+  const RecordingFile file;
+  const Recording recording =
+      recorded(file, {sample_of(0, {process_of(42, 7, {first})}),
+                      sample_of(1, {process_of(42, 7, {second})})});
+  expect_same({first}, *sample_at(recording, 0).processes[0].mappings);
+  expect_same({second}, *sample_at(recording, 1).processes[0].mappings);
+}
+
+TEST(Recorder, SaysWhyMemoryWasNotRead) {
+  Process process = without_detail(process_of(42, 7, {}));
+  process.state = ProcessState::Denied;
+  process.mappings =
+      model::unknown<std::vector<Mapping>>("denied: /proc/42/smaps");
+  const RecordingFile file;
+  const Recording recording = recorded(file, {sample_of(0, {process})});
+  const Sample sample = sample_at(recording, 0);
+  EXPECT_EQ(sample.processes[0].state, ProcessState::Denied);
+  EXPECT_FALSE(sample.processes[0].mappings);
+  EXPECT_EQ(sample.processes[0].mappings.unknown_because,
+            "denied: /proc/42/smaps");
+  EXPECT_EQ(recording.ticks()[0].undetailed_count, 1U);
+  EXPECT_EQ(recording.timeline({})->points[0].undetailed_count, 1U);
+}
+
+TEST(Recorder, TakesTheMemoryFromAProcessThatIsAZombieNow) {
+  const Process alive = process_of(42, 7, {full_mapping(kHere, 100, 31)});
+  Process dead = without_detail(alive);
+  dead.state = ProcessState::Zombie;
+  dead.statm = model::Statm();
+  const RecordingFile file;
+  const Recording recording = recorded(
+      file,
+      {sample_of(0, {alive}), sample_of(1, {dead}), sample_of(2, {dead})});
+  const Sample sample = sample_at(recording, 2);
+  EXPECT_EQ(sample.processes[0].state, ProcessState::Zombie);
+  EXPECT_TRUE(!sample.processes[0].mappings ||
+              sample.processes[0].mappings->empty());
+  const base::Result<model::Timeline> timeline = recording.timeline({});
+  EXPECT_EQ(timeline->points[0].pss_bytes, 31 * test::kPageBytes);
+  EXPECT_EQ(timeline->points[1].pss_bytes, 0U);
+  EXPECT_EQ(timeline->points[1].process_count, 0U);
+  EXPECT_EQ(count_of(file.path(),
+                     "SELECT sum(pss_bytes) FROM categories WHERE tick = 1"),
+            0);
+  EXPECT_EQ(count_of(file.path(),
+                     "SELECT count(*) FROM mapping_spans WHERE size_bytes > 0 "
+                     "AND (until_tick IS NULL OR until_tick > 1)"),
+            0);
+}
+
+TEST(Recorder, WritesNothingForAProcessThatStaysAZombie) {
+  const Process alive = process_of(42, 7, {full_mapping(kHere, 100, 31)});
+  Process dead = without_detail(alive);
+  dead.state = ProcessState::Zombie;
+  std::vector<Sample> samples = {sample_of(0, {alive})};
+  for (uint64_t i = 1; i < 200; ++i)
+    samples.push_back(sample_of(i, {dead}));
+  const RecordingFile file;
+  const Recording recording = recorded(file, samples);
+  EXPECT_LT(count_of(file.path(), "SELECT count(*) FROM proc_detail"), 4);
+  const int64_t process = recording.processes()[0].id;
+  EXPECT_EQ(*recording.detail_tick(process, 199), 0);
+}
+
+TEST(Recorder, KeepsKernelThreadsWithoutMemory) {
+  Process thread = without_detail(process_of(2, 0, {}));
+  thread.state = ProcessState::KernelThread;
+  thread.statm.reset();
+  const RecordingFile file;
+  const Recording recording = recorded(file, {sample_of(0, {thread})});
+  const Sample sample = sample_at(recording, 0);
+  EXPECT_EQ(sample.processes[0].state, ProcessState::KernelThread);
+  EXPECT_FALSE(sample.processes[0].statm);
+  EXPECT_EQ(recording.ticks()[0].undetailed_count, 0U)
+      << "it has nothing to read";
+}
+
+TEST(Recorder, ForgetsCountersThatCanNoLongerBeRead) {
+  const Process known = process_of(42, 7, {full_mapping(kHere, 4, 1)});
+  Process blind = known;
+  blind.statm.reset();
+  blind.oom_score.reset();
+  const RecordingFile file;
+  const Recording recording =
+      recorded(file, {sample_of(0, {known}), sample_of(1, {blind})});
+  EXPECT_TRUE(sample_at(recording, 0).processes[0].statm);
+  EXPECT_FALSE(sample_at(recording, 1).processes[0].statm)
+      << "unknown must not read as what it was before";
+}
+
+TEST(Recorder, GivesBackMachineAndPressure) {
+  Sample sample = sample_of(0, {});
+  model::Machine machine;
+  machine.meminfo.total_bytes = uint64_t{16} << 30;
+  machine.meminfo.free_bytes = 0;
+  machine.meminfo.slab_unreclaimable_bytes = 77 * kKib;
+  machine.meminfo.huge_page_size_bytes = 2 << 20;
+  machine.zoneinfo = model::ZoneInfo{1, 2, 3};
+  machine.vmstat.fault_count = 9'000'000'000'000;
+  machine.vmstat.oom_kill_count = 1;
+  machine.pressure.some_ns = 5'000'000;
+  machine.zram = model::Zram{4096, 1024};
+  sample.machine = machine;
+  const RecordingFile file;
+  const Recording recording = recorded(file, {sample, sample_of(1, {})});
+  const Sample back = sample_at(recording, 0);
+  ASSERT_TRUE(back.machine);
+  EXPECT_EQ(back.machine->meminfo, machine.meminfo);
+  EXPECT_EQ(back.machine->zoneinfo, machine.zoneinfo);
+  EXPECT_EQ(back.machine->vmstat, machine.vmstat);
+  EXPECT_EQ(back.machine->pressure, machine.pressure);
+  EXPECT_EQ(back.machine->zram, machine.zram);
+  EXPECT_FALSE(sample_at(recording, 1).machine);
+}
+
+TEST(Recorder, GivesBackControlGroups) {
+  Sample sample = sample_of(0, {});
+  model::Cgroup group;
+  group.path = "/a b/\xff";
+  group.inode_id = 99;
+  group.charged_bytes = model::known<uint64_t>(40960);
+  group.peak_bytes = model::unknown<uint64_t>("no memory.peak");
+  group.limit_bytes = 1 << 30;
+  group.stat.anon_bytes = 4096;
+  group.stat.vmalloc_bytes = 0;
+  sample.cgroups = {group};
+  const RecordingFile file;
+  const Recording recording = recorded(file, {sample, sample});
+  for (int64_t tick : {0, 1}) {
+    const Sample back = sample_at(recording, tick);
+    ASSERT_EQ(back.cgroups.size(), 1U);
+    EXPECT_EQ(back.cgroups[0].path, group.path);
+    EXPECT_EQ(back.cgroups[0].inode_id, 99U);
+    EXPECT_EQ(back.cgroups[0].charged_bytes.value, 40960U);
+    EXPECT_FALSE(back.cgroups[0].peak_bytes);
+    EXPECT_EQ(back.cgroups[0].limit_bytes, group.limit_bytes);
+    EXPECT_EQ(back.cgroups[0].stat, group.stat);
+  }
+}
+
+TEST(Recorder, LeavesOutAControlGroupThatIsNoLongerRead) {
+  Sample with = sample_of(0, {});
+  model::Cgroup group;
+  group.path = "/brief";
+  group.charged_bytes = model::known<uint64_t>(4096);
+  with.cgroups = {group};
+  const RecordingFile file;
+  const Recording recording = recorded(file, {with, sample_of(1, {})});
+  EXPECT_EQ(sample_at(recording, 0).cgroups.size(), 1U);
+  EXPECT_TRUE(sample_at(recording, 1).cgroups.empty());
+}
+
+TEST(Recorder, TellsAControlGroupMadeAnewApart) {
+  Sample first = sample_of(0, {});
+  model::Cgroup group;
+  group.path = "/job";
+  group.inode_id = 1;
+  group.charged_bytes = model::known<uint64_t>(4096);
+  first.cgroups = {group};
+  Sample second = sample_of(1, {});
+  group.inode_id = 2;
+  second.cgroups = {group};
+  const RecordingFile file;
+  const Recording recording = recorded(file, {first, second});
+  EXPECT_EQ(sample_at(recording, 0).cgroups[0].inode_id, 1U);
+  EXPECT_EQ(sample_at(recording, 1).cgroups[0].inode_id, 2U);
+}
+
+TEST(Recorder, KeepsMissedTicksAndNotes) {
+  Sample sample = sample_of(0, {process_of(42, 7, {})});
+  sample.missed_before = {{123, 4, "reading took longer than the interval"},
+                          {456, 1, "disk \xff"}};
+  sample.notes = {{{42, 7}, "smaps every 2 s"}, {{}, "about all"}};
+  const RecordingFile file;
+  const Recording recording = recorded(file, {sample});
+  const base::Result<std::vector<model::RecordedGap>> gaps = recording.gaps();
+  ASSERT_TRUE(gaps);
+  ASSERT_EQ(gaps->size(), 2U);
+  EXPECT_EQ((*gaps)[0].missed, sample.missed_before[0]);
+  EXPECT_EQ((*gaps)[1].missed, sample.missed_before[1]);
+  const base::Result<std::vector<model::RecordedNote>> notes =
+      recording.notes();
+  ASSERT_TRUE(notes);
+  ASSERT_EQ(notes->size(), 2U);
+  EXPECT_EQ((*notes)[0].process, recording.processes()[0].id);
+  EXPECT_EQ((*notes)[0].text, "smaps every 2 s");
+  EXPECT_FALSE((*notes)[1].process);
+}
+
+TEST(Recorder, GivesBackWhatItSaysOfItself) {
+  model::RecordingInfo info;
+  info.tool = "tidemark 9";
+  info.targets = "a \xff b";
+  info.budget = "none";
+  info.host = "box";
+  info.kernel = "6.12";
+  info.boot_id = "x";
+  info.origin = "";
+  info.page_size_bytes = 65536;
+  info.ticks_per_second = 250;
+  info.period_ns = 12345;
+  info.smaps_fields = test::all_fields();
+  const RecordingFile file;
+  base::Result<std::unique_ptr<Recorder>> recorder =
+      Recorder::create(file.path(), info, {});
+  ASSERT_TRUE(recorder);
+  ASSERT_TRUE((*recorder)->finish());
+  recorder->reset();
+  base::Result<Recording> recording = Recording::open(file.path());
+  ASSERT_TRUE(recording) << recording.error().what;
+  EXPECT_EQ(recording->info(), info);
+  EXPECT_TRUE(recording->ticks().empty());
+  EXPECT_TRUE(recording->timeline({})->points.empty());
+}
+
+TEST(Recorder, RefusesAFileThatExists) {
+  const RecordingFile file;
+  ASSERT_TRUE(make_recorder(file.path())->finish());
+  const auto again = Recorder::create(file.path(), {}, {});
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().kind, base::ErrorKind::Misused);
+}
+
+TEST(Recorder, LeavesOnePlainFile) {
+  const RecordingFile file;
+  std::unique_ptr<Recorder> recorder = make_recorder(file.path());
+  accept_all(*recorder, {sample_of(0, {process_of(42, 7, {})})});
+  ASSERT_TRUE(recorder->finish());
+  recorder.reset();
+  EXPECT_FALSE(std::filesystem::exists(file.path() + "-wal"));
+  EXPECT_FALSE(std::filesystem::exists(file.path() + "-shm"));
+  EXPECT_FALSE(std::filesystem::exists(file.path() + "-journal"));
+}
+
+TEST(Recorder, ShowsAReaderWhatIsCommittedWhileItGoesOn) {
+  const RecordingFile file;
+  std::unique_ptr<Recorder> recorder = make_recorder(file.path());
+  const Process process = process_of(42, 7, {full_mapping(kHere, 4, 1)});
+  accept_all(*recorder, {sample_of(0, {process}), sample_of(1, {process})});
+  ASSERT_TRUE(recorder->commit());
+  base::Result<Recording> early = Recording::open(file.path());
+  ASSERT_TRUE(early) << early.error().what;
+  EXPECT_EQ(early->ticks().size(), 2U);
+  accept_all(*recorder, {sample_of(2, {process})});
+  ASSERT_TRUE(recorder->commit());
+  EXPECT_EQ(early->ticks().size(), 2U);
+  EXPECT_TRUE(early->sample_at(1, {})) << "one state for as long as it looks";
+  EXPECT_EQ(Recording::open(file.path())->ticks().size(), 3U);
+  EXPECT_TRUE(recorder->finish()) << "a reader must not fail the writer";
+}
+
+TEST(Recorder, CommitsOnceASecondOfSamples) {
+  const RecordingFile file;
+  std::unique_ptr<Recorder> recorder = make_recorder(file.path());
+  const Process process = process_of(42, 7, {full_mapping(kHere, 4, 1)});
+  for (uint64_t i = 0; i < 100; ++i) {
+    accept_all(*recorder, {sample_of(i, {process})});
+    const RecorderState state = recorder->state();
+    EXPECT_EQ(state.tick_count, i + 1);
+    EXPECT_LE(state.tick_count - state.committed_tick_count, 10U);
+  }
+}
+
+TEST(Recorder, KnowsTheHighestOfEachProcess) {
+  Process low = process_of(42, 7, {});
+  low.status.peak_rss_bytes = 400 * kKib;
+  low.statm->resident_pages = 10;
+  Process high = low;
+  high.statm->resident_pages = 90;
+  high.status.peak_rss_bytes = 480 * kKib;
+  const RecordingFile file;
+  const Recording recording = recorded(
+      file, {sample_of(0, {low}), sample_of(1, {high}), sample_of(2, {low})});
+  const base::Result<std::vector<model::ProcessMaxima>> maxima =
+      recording.maxima();
+  ASSERT_TRUE(maxima);
+  ASSERT_EQ(maxima->size(), 1U);
+  EXPECT_EQ((*maxima)[0].resident_bytes, 90 * test::kPageBytes);
+  EXPECT_EQ((*maxima)[0].high_mark_bytes, 480 * kKib);
+}
+
+TEST(Recorder, FindsAnIdleProcessAgainBehindABase) {
+  const Process idle = process_of(42, 7, {full_mapping(kHere, 4, 1, "/idle")});
+  std::vector<Sample> samples = {sample_of(0, {idle})};
+  const uint64_t count = static_cast<uint64_t>(kTicksPerBase) + 40;
+  for (uint64_t i = 1; i < count; ++i)
+    samples.push_back(sample_of(i, {without_detail(idle)}));
+  Sample groups = sample_of(count, {without_detail(idle)});
+  samples.push_back(groups);
+  const RecordingFile file;
+  const Recording recording = recorded(file, samples);
+  for (const int64_t tick :
+       {int64_t{0}, int64_t{1}, kTicksPerBase - 1, kTicksPerBase,
+        kTicksPerBase + 1, kTicksPerBase + 40}) {
+    SCOPED_TRACE(tick);
+    const Sample sample = sample_at(recording, tick);
+    ASSERT_EQ(sample.processes.size(), 1U);
+    expect_same(idle, sample.processes[0]);
+    expect_same(*idle.mappings, *sample.processes[0].mappings);
+    EXPECT_EQ(*recording.detail_tick(1, tick), 0);
+  }
+  EXPECT_EQ(recording.ticks().back().oldest_detail_ticks, count);
+}
+
+}  // namespace
+}  // namespace tidemark::store
