@@ -108,6 +108,15 @@ base::Result<ProcessStatements> ProcessStatements::prepare(Database& database) {
   return all;
 }
 
+ProcessRows ProcessRows::known(int64_t id, int64_t first_mapping_no,
+                               int64_t image) {
+  ProcessRows rows(id);
+  rows.next_no_ = first_mapping_no;
+  rows.image_ = image;
+  rows.has_unknown_plan_ = true;
+  return rows;
+}
+
 base::Status ProcessRows::write(const Process& process,
                                 const RowContext& context) {
   has_memory_ = process.state == model::ProcessState::Ok ||
@@ -251,12 +260,14 @@ base::Status ProcessRows::write_plan(const Process& process,
   const DetailTier tier = was_read ? process.tier : DetailTier::Counters;
   const auto step = std::max<int64_t>(process.detail_step, 1);
   // What has no memory is not read until further notice: one row, not one for
-  // each tick that a zombie waits.
-  if (!was_read && planned_tier_ && !has_memory_) {
+  // each tick that a zombie waits. Nor is what we know no plan of.
+  if (!was_read && (has_unknown_plan_ || (planned_tier_ && !has_memory_))) {
     if (planned_tier_ == DetailTier::Counters) return base::Ok{};
     planned_tier_ = DetailTier::Counters;
+    has_unknown_plan_ = false;
     return write_plan_row(DetailTier::Counters, 1, context);
   }
+  has_unknown_plan_ = false;
   const bool is_due = planned_tier_ && *planned_tier_ != DetailTier::Counters &&
                       (context.tick - planned_from_) % planned_step_ == 0;
   const bool is_other_plan =

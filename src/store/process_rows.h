@@ -51,8 +51,9 @@ struct RowContext {
 
 class ProcessRows {
  public:
-  ProcessRows(int64_t id, int64_t first_mapping_no)
-      : id_(id), next_no_(first_mapping_no) {}
+  explicit ProcessRows(int64_t id) : id_(id) {}
+  // One that the file knows already, though we have forgotten what of it.
+  static ProcessRows known(int64_t id, int64_t first_mapping_no, int64_t image);
 
   int64_t id() const { return id_; }
 
@@ -118,7 +119,7 @@ class ProcessRows {
   void sum_categories();
 
   int64_t id_;
-  int64_t next_no_;
+  int64_t next_no_ = 1;
   bool has_memory_ = false;
   std::optional<Identity> identity_;
   int64_t image_ = 0;
@@ -126,6 +127,7 @@ class ProcessRows {
   std::optional<StatusRow> status_;
 
   std::optional<model::DetailTier> planned_tier_;
+  bool has_unknown_plan_ = false;  // the file has one, we do not know it
   int64_t planned_from_ = 0;
   int64_t planned_step_ = 1;
 

@@ -71,8 +71,10 @@ class Recorder::Writer {
     base::Status status = is_stale_ ? load() : base::Ok{};
     if (status && !database_.is_in_transaction()) status = begin(sample);
     if (status) status = write(sample);
-    if (status && is_commit_due(sample)) status = commit();
+    // After a loss at once: a sample in memory is not yet a disk with room.
+    if (status && (is_commit_due(sample) || has_lost_)) status = commit();
     if (!status) give_up();
+    if (status && database_.is_in_transaction()) open_.add(sample);
     return status;
   }
 
@@ -83,6 +85,9 @@ class Recorder::Writer {
       give_up();
       return status;
     }
+    has_lost_ = false;
+    lost_.clear();
+    open_ = Uncommitted();
     state_.committed_tick_count = state_.tick_count;
     state_.file_bytes =
         size_of(database_.path()) + size_of(database_.path() + "-wal");
@@ -125,6 +130,18 @@ class Recorder::Writer {
   };
   // A group that was removed and made anew is another one.
   using GroupKey = std::pair<std::string, uint64_t>;
+  // Samples that were taken and are not in the file yet.
+  struct Uncommitted {
+    uint64_t first_ns = 0;
+    uint64_t count = 0;
+    std::vector<model::MissedTick> missed;
+
+    void add(const Sample& sample) {
+      if (count++ == 0) first_ns = sample.started_monotonic_ns;
+      missed.insert(missed.end(), sample.missed_before.begin(),
+                    sample.missed_before.end());
+    }
+  };
   struct Statements {
     ProcessStatements process;
     Statement tick;
@@ -153,7 +170,7 @@ class Recorder::Writer {
   base::Result<ProcessRows*> rows_of(const model::Process& process);
   base::Status end_missing();
   base::Status write_tick(const Sample& sample);
-  base::Status write_missed(const Sample& sample);
+  base::Status write_missed(const std::vector<model::MissedTick>& gaps);
   base::Status write_notes(const Sample& sample);
   base::Status write_categories();
   base::Status write_machine(const Sample& sample);
@@ -169,6 +186,12 @@ class Recorder::Writer {
   }
 
   void give_up() {
+    has_lost_ = true;
+    lost_.insert(lost_.end(), open_.missed.begin(), open_.missed.end());
+    if (open_.count > 0) {
+      lost_.push_back({open_.first_ns, open_.count, "disk full"});
+    }
+    open_ = Uncommitted();
     // SQLite may have rolled back by itself.
     if (database_.is_in_transaction()) {
       base::Status status = database_.execute("ROLLBACK");
@@ -188,7 +211,10 @@ class Recorder::Writer {
   RecorderOptions options_;
   RecorderState state_;
   bool is_stale_ = false;
-  uint64_t opened_ns_ = 0;  // when the open transaction began
+  bool has_lost_ = false;  // since the last commit
+  Uncommitted open_;
+  std::vector<model::MissedTick> lost_;  // of which the file knows nothing
+  uint64_t opened_ns_ = 0;               // when the open transaction began
 
   // From the file.
   std::optional<Statements> statements_;
@@ -246,7 +272,8 @@ base::Status Recorder::Writer::prepare() {
 base::Status Recorder::Writer::load_processes() {
   base::Result<Statement> rows = database_.prepare(
       "SELECT p.id, p.pid, p.start_ticks, coalesce((SELECT max(no) FROM "
-      "proc_mapping WHERE process = p.id), 0) FROM proc_process p "
+      "proc_mapping WHERE process = p.id), 0), coalesce((SELECT max(image) "
+      "FROM proc_identity WHERE process = p.id), 0) FROM proc_process p "
       "WHERE p.id NOT IN (SELECT process FROM proc_end)");
   if (!rows) return rows.error();
   processes_.clear();
@@ -257,7 +284,8 @@ base::Status Recorder::Writer::load_processes() {
     processes_.emplace(
         std::pair(static_cast<int32_t>(rows->integer(1)),
                   static_cast<uint64_t>(rows->integer(2))),
-        Live{ProcessRows(rows->integer(0), rows->integer(3) + 1)});
+        Live{ProcessRows::known(rows->integer(0), rows->integer(3) + 1,
+                                rows->integer(4))});
   }
 }
 
@@ -321,7 +349,8 @@ base::Status Recorder::Writer::write(const Sample& sample) {
   if (status) status = write_processes(sample);
   if (status) status = end_missing();
   if (status) status = write_tick(sample);
-  if (status) status = write_missed(sample);
+  if (status) status = write_missed(lost_);
+  if (status) status = write_missed(sample.missed_before);
   if (status) status = write_notes(sample);
   if (status) status = write_categories();
   if (status) status = write_machine(sample);
@@ -376,7 +405,7 @@ base::Result<ProcessRows*> Recorder::Writer::rows_of(
     row.bind(3, next_tick_);
     base::Status status = row.run();
     if (!status) return status.error();
-    known = processes_.emplace(key, Live{ProcessRows(id, 1)}).first;
+    known = processes_.emplace(key, Live{ProcessRows(id)}).first;
   }
   known->second.seen_tick = next_tick_;
   return &known->second.rows;
@@ -436,9 +465,10 @@ base::Status Recorder::Writer::write_tick(const Sample& sample) {
   return row.run();
 }
 
-base::Status Recorder::Writer::write_missed(const Sample& sample) {
+base::Status Recorder::Writer::write_missed(
+    const std::vector<model::MissedTick>& gaps) {
   Statement& row = statements_->missed;
-  for (const model::MissedTick& missed : sample.missed_before) {
+  for (const model::MissedTick& missed : gaps) {
     row.bind(0, next_tick_);
     row.bind(1, static_cast<int64_t>(missed.due_monotonic_ns));
     row.bind(2, static_cast<int64_t>(missed.count));

@@ -208,10 +208,13 @@ CREATE VIEW mapping_changes AS
   FROM epoch e CROSS JOIN proc_change c ON c.epoch = e.id
   JOIN proc_trait t ON t.id = c.trait;
 
--- The same with the tick it held to (excluded; null: to the end).
+-- The same with the tick it held to (excluded; null: to the end). What is not
+-- in a keyframe has ended before it: the end itself was lost with a full disk.
 CREATE VIEW mapping_spans AS
   SELECT c.*, m.start_address, m.name, m.pid,
     coalesce(lead(c.tick) OVER (PARTITION BY c.process, c.no ORDER BY c.tick),
+      (SELECT min(tick) FROM proc_keyframe
+       WHERE process = c.process AND tick > c.tick),
       (SELECT tick FROM proc_end WHERE process = c.process)) AS until_tick
   FROM mapping_changes c
   JOIN mappings m ON m.process = c.process AND m.no = c.no;

@@ -35,8 +35,7 @@ MappingShare share_of(const ChangeRow& row, model::Category category,
 
 class TimelineSum {
  public:
-  TimelineSum(const std::vector<model::RecordedTick>& ticks,
-              bool has_swap_pss);
+  TimelineSum(const std::vector<model::RecordedTick>& ticks, bool has_swap_pss);
 
   // Before any add(); in any order.
   void set_end(int64_t process, int64_t tick);
