@@ -8,6 +8,8 @@ namespace {
 // Half a second of a busy disk at 10 Hz, and some.
 constexpr size_t kMostSamples = 16;
 
+constexpr const char* kDiskFull = "disk full";
+
 }  // namespace
 
 WriterThread::WriterThread(model::Sink& sink)
@@ -75,10 +77,12 @@ void WriterThread::write(model::Sample& sample) {
     return;
   }
   is_paused_ = true;
-  if (lost_.empty()) {
-    lost_.push_back({sample.started_monotonic_ns, 0, "disk full"});
+  // With what it was to tell of gaps before it.
+  lost_ = std::move(sample.missed_before);
+  if (lost_.empty() || lost_.back().because != kDiskFull) {
+    lost_.push_back({sample.started_monotonic_ns, 0, kDiskFull});
   }
-  ++lost_.front().count;
+  ++lost_.back().count;
 }
 
 void WriterThread::run() {
