@@ -1,7 +1,9 @@
 #include "store/recorder.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <filesystem>
 
 #include "store/database.h"
@@ -616,6 +618,136 @@ TEST(Recorder, FindsAnIdleProcessAgainBehindABase) {
     EXPECT_EQ(*recording.detail_tick(1, tick), 0);
   }
   EXPECT_EQ(recording.ticks().back().oldest_detail_ticks, count);
+}
+
+// Files cannot grow while it lives, as on a full disk.
+class FullDisk {
+ public:
+  explicit FullDisk(uint64_t most_bytes) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit limit = before_;
+    limit.rlim_cur = most_bytes;
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+  ~FullDisk() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+// Ten ticks that are safe, four more in the open transaction when the disk is
+// full, and one that is refused. Then `after`, from tick 10 on.
+Recording recorded_with_loss(const RecordingFile& file, const Process& before,
+                             const Process& during,
+                             const std::vector<Process>& after) {
+  std::unique_ptr<Recorder> recorder = make_recorder(file.path());
+  for (uint64_t i = 0; i < 10; ++i)
+    accept_all(*recorder, {sample_of(i, {before})});
+  EXPECT_TRUE(recorder->commit());
+  for (uint64_t i = 10; i < 14; ++i) {
+    Sample sample = sample_of(i, {during});
+    if (i == 12) sample.missed_before = {{99, 3, "slow"}};
+    accept_all(*recorder, {sample});
+  }
+  {
+    const FullDisk full(16384);
+    EXPECT_FALSE(recorder->commit());
+    EXPECT_FALSE(recorder->accept(sample_of(14, {during})));
+  }
+  for (uint64_t i = 0; i < after.size(); ++i) {
+    accept_all(*recorder, {sample_of(15 + i, {after[i]})});
+    if (i == 0) {
+      EXPECT_EQ(recorder->state().committed_tick_count, 11U)
+          << "the first after a loss must be safe at once";
+    }
+  }
+  EXPECT_TRUE(recorder->finish());
+  recorder.reset();
+  base::Result<Recording> recording = Recording::open(file.path());
+  EXPECT_TRUE(recording) << recording.error().what;
+  return std::move(*recording);
+}
+
+TEST(RecorderOnAFullDisk, GoesOnWhenThereIsRoomAgain) {
+  const Process before =
+      process_of(42, 7,
+                 {full_mapping(kHere, 40, 1, "/a"),
+                  full_mapping(kHere + 0x100000, 40, 2, "/b")});
+  const Process during = process_of(42, 7, {full_mapping(kHere, 40, 3, "/c")});
+  const Process after = process_of(42, 7, {full_mapping(kHere, 40, 4, "/d")});
+  const RecordingFile file;
+  const Recording recording =
+      recorded_with_loss(file, before, during, {after, after});
+  ASSERT_EQ(recording.ticks().size(), 12U);
+  ASSERT_EQ(recording.processes().size(), 1U) << "it is still the same process";
+  expect_same(*before.mappings, *sample_at(recording, 9).processes[0].mappings);
+  for (int64_t tick : {10, 11}) {
+    expect_same(*after.mappings,
+                *sample_at(recording, tick).processes[0].mappings);
+    EXPECT_EQ(
+        recording.timeline({})->points[static_cast<size_t>(tick)].pss_bytes,
+        4 * test::kPageBytes);
+    EXPECT_EQ(count_of(file.path(),
+                       "SELECT sum(pss_bytes) FROM mapping_spans WHERE tick <= "
+                       "10 AND (until_tick IS NULL OR until_tick > 10)"),
+              static_cast<int64_t>(4 * test::kPageBytes));
+  }
+}
+
+TEST(RecorderOnAFullDisk, TellsOfEveryTickThatWasLost) {
+  const Process process = process_of(42, 7, {full_mapping(kHere, 40, 1)});
+  Process changed = process_of(42, 7, {full_mapping(kHere, 40, 2)});
+  const RecordingFile file;
+  const Recording recording =
+      recorded_with_loss(file, process, changed, {process});
+  const base::Result<std::vector<model::RecordedGap>> gaps = recording.gaps();
+  ASSERT_TRUE(gaps);
+  ASSERT_EQ(gaps->size(), 2U);
+  EXPECT_EQ((*gaps)[0].missed, (model::MissedTick{99, 3, "slow"}));
+  EXPECT_EQ((*gaps)[1].missed.because, "disk full");
+  EXPECT_EQ((*gaps)[1].missed.count, 4U)
+      << "taken and not committed; the refused one is the caller's to tell";
+  EXPECT_EQ((*gaps)[1].missed.due_monotonic_ns,
+            sample_of(10, {}).started_monotonic_ns);
+  EXPECT_EQ((*gaps)[1].before_tick, 10);
+}
+
+TEST(RecorderOnAFullDisk, ClaimsNoReadingThatWasNot) {
+  const Process process = process_of(42, 7, {full_mapping(kHere, 40, 1)});
+  const RecordingFile file;
+  const Recording recording = recorded_with_loss(
+      file, process, process,
+      {without_detail(process), without_detail(process), process});
+  EXPECT_EQ(*recording.detail_tick(1, 9), 9);
+  EXPECT_EQ(*recording.detail_tick(1, 10), 9);
+  EXPECT_EQ(*recording.detail_tick(1, 11), 9);
+  EXPECT_EQ(*recording.detail_tick(1, 12), 12);
+}
+
+TEST(RecorderOnAFullDisk, DoesNotForgetHowOftenItHasExecuted) {
+  Process first = process_of(42, 7, {full_mapping(kHere, 40, 1)});
+  Process second = first;
+  second.stat.argument_address += 16;
+  const RecordingFile file;
+  std::unique_ptr<Recorder> recorder = make_recorder(file.path());
+  accept_all(*recorder, {sample_of(0, {first}), sample_of(1, {second})});
+  ASSERT_TRUE(recorder->commit());
+  accept_all(*recorder, {sample_of(2, {second})});
+  {
+    const FullDisk full(16384);
+    EXPECT_FALSE(recorder->commit());
+  }
+  accept_all(*recorder, {sample_of(3, {second})});
+  ASSERT_TRUE(recorder->finish());
+  recorder.reset();
+  const base::Result<Recording> recording = Recording::open(file.path());
+  EXPECT_EQ(recording->processes()[0].images.back().image, 1);
+  EXPECT_EQ(
+      count_of(file.path(), "SELECT count(*) FROM events WHERE event='exec'"),
+      1);
 }
 
 }  // namespace
