@@ -1,9 +1,14 @@
 #include "store/schema.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
+#include <optional>
 #include <string_view>
 
+#include "base/fd.h"
 #include "base/text.h"
 
 namespace tidemark::store {
@@ -361,6 +366,40 @@ std::string squeezed(std::string_view sql) {
   return out;
 }
 
+uint32_t big_endian(const unsigned char* bytes) {
+  return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 |
+         uint32_t{bytes[2]} << 8 | uint32_t{bytes[3]};
+}
+
+// What SQLite says of a file that is shorter than its head promises is that it
+// is none of its own. Its head tells whether it was one of ours.
+std::optional<uint64_t> promised_bytes(const std::string& path) {
+  const base::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<unsigned char, 100> head{};
+  if (::pread(file.get(), head.data(), head.size(), 0) !=
+      static_cast<ssize_t>(head.size())) {
+    return std::nullopt;
+  }
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);
+  constexpr size_t kPageSizeAt = 16;
+  constexpr size_t kPageCountAt = 28;
+  constexpr size_t kApplicationIdAt = 68;
+  const std::string_view start(reinterpret_cast<const char*>(head.data()),
+                               kMagic.size());
+  if (start != kMagic || big_endian(&head[kApplicationIdAt]) != kApplicationId)
+    return std::nullopt;
+  const uint64_t page_size =
+      uint64_t{head[kPageSizeAt]} << 8 | head[kPageSizeAt + 1];
+  // 1 stands for the one size that does not fit.
+  return (page_size == 1 ? 65536 : page_size) * big_endian(&head[kPageCountAt]);
+}
+
+base::Error cut_short(const std::string& path, uint64_t bytes, uint64_t whole) {
+  return base::fail(base::ErrorKind::Malformed,
+                    path + ": cut short: " + std::to_string(bytes) + " of " +
+                        std::to_string(whole) + " bytes");
+}
+
 base::Error not_a_recording(const std::string& path) {
   return base::fail(base::ErrorKind::Malformed,
                     path + ": not a recording of tidemark",
@@ -388,7 +427,13 @@ base::Status check_schema(Database& database) {
   base::Result<int64_t> id = database.integer("PRAGMA application_id");
   if (!id) {
     if (id.error().kind != base::ErrorKind::Malformed) return id.error();
-    return not_a_recording(database.path());
+    const std::optional<uint64_t> whole = promised_bytes(database.path());
+    const auto size = static_cast<uint64_t>(info.st_size);
+    if (!whole) return not_a_recording(database.path());
+    if (size < *whole) return cut_short(database.path(), size, *whole);
+    return base::fail(
+        base::ErrorKind::Malformed,
+        database.path() + ": damaged: its head contradicts itself");
   }
   if (*id != kApplicationId) return not_a_recording(database.path());
   base::Result<int64_t> version = database.integer("PRAGMA user_version");
@@ -414,10 +459,8 @@ base::Status check_schema(Database& database) {
   const bool has_log =
       ::stat((database.path() + "-wal").c_str(), &log) == 0 && log.st_size > 0;
   if (!has_log && info.st_size < *pages * *page_size) {
-    return base::fail(
-        base::ErrorKind::Malformed,
-        database.path() + ": cut short: " + std::to_string(info.st_size) +
-            " of " + std::to_string(*pages * *page_size) + " bytes");
+    return cut_short(database.path(), static_cast<uint64_t>(info.st_size),
+                     static_cast<uint64_t>(*pages * *page_size));
   }
   return base::Ok{};
 }
