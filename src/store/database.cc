@@ -243,6 +243,10 @@ base::Status Database::checkpoint(bool truncate) {
   return base::Ok{};
 }
 
+void Database::set_patience_ms(int milliseconds) {
+  sqlite3_busy_timeout(handle_.get(), milliseconds);
+}
+
 void Database::set_checkpoint_pages(int pages) {
   sqlite3_wal_autocheckpoint(handle_.get(), pages);
 }

@@ -76,6 +76,8 @@ class Database {
   int64_t last_row_id() const;
   // Copies what the log holds into the file. `truncate` also empties the log.
   base::Status checkpoint(bool truncate);
+  // How long others that hold the file are waited for.
+  void set_patience_ms(int milliseconds);
   // A commit leaves so many pages in the log before it checkpoints itself.
   void set_checkpoint_pages(int pages);
 

@@ -98,20 +98,26 @@ class Recorder::Writer {
 
   base::Status finish() {
     base::Status status = commit();
+    // Who ends a recording waits for us; a reader that looks on need not go.
+    constexpr int kPatienceMs = 200;
+    database_.set_patience_ms(kPatienceMs);
+    statements_.reset();
+    interned_.reset();
+    // Rows that came in out of order leave pages half empty; a tenth is gained.
+    // Not worth the time, and the room beside it, for a large one. Through the
+    // log: the other way a kill would leave a file that only its journal can
+    // mend, and a reader without the right to write cannot use that.
+    constexpr uint64_t kSmallBytes = uint64_t{32} << 20;
+    if (status && size_of(database_.path()) <= kSmallBytes) {
+      base::Status smaller = database_.execute("VACUUM");
+      (void)smaller;
+    }
     base::Status copied = database_.checkpoint(true);
     if (status) status = copied;
     // A plain file can be read from a place nobody may write to. A reader that
     // still has it open keeps the log; then it stays as it is.
     if (status) {
-      statements_.reset();
-      interned_.reset();
       base::Status plain = database_.execute("PRAGMA journal_mode=DELETE");
-      // Rows that came in out of order leave pages half empty; a tenth is
-      // gained. Not worth the time, and the room beside it, for a large one.
-      constexpr uint64_t kSmallBytes = uint64_t{32} << 20;
-      if (plain && size_of(database_.path()) <= kSmallBytes) {
-        plain = database_.execute("VACUUM");
-      }
       (void)plain;
     }
     state_.file_bytes = size_of(database_.path());
