@@ -13,6 +13,14 @@ using model::SmapsField;
 
 constexpr uint64_t kKib = 1024;
 
+// More than any machine has, and small enough that sums of it are numbers.
+constexpr int64_t kMostKib = int64_t{1} << 42;
+constexpr int64_t kMostAddressKib = int64_t{1} << 54;
+
+bool is_sane(int64_t kib) {
+  return kib >= ChangeRow::kUnknown && kib <= kMostKib;
+}
+
 constexpr SmapsField kFieldOrder[ChangeRow::kFieldCount] = {
     SmapsField::Pss,         SmapsField::PssDirty,     SmapsField::SharedClean,
     SmapsField::SharedDirty, SmapsField::PrivateClean, SmapsField::PrivateDirty,
@@ -29,9 +37,11 @@ constexpr bool is_beside_sums(int field) {
   return field == 1 || field == 6 || field == 7;
 }
 
-void take_row(const Statement& rows, ChangeColumns columns, ChangeRow& row) {
+// False for what no kernel has said and no writer has written.
+bool take_row(const Statement& rows, ChangeColumns columns, ChangeRow& row) {
   row.process = rows.integer(1);
-  row.tick = rows.integer(0) * kTicksPerEpoch + rows.integer(2);
+  row.tick = rows.integer(0) * kTicksPerEpoch +
+             std::clamp<int64_t>(rows.integer(2), 0, kTicksPerEpoch);
   row.no = rows.integer(3);
   row.trait = rows.integer(4);
   row.size_kib = rows.integer(5);
@@ -47,10 +57,15 @@ void take_row(const Statement& rows, ChangeColumns columns, ChangeRow& row) {
   } else if (row.fields_kib[5] == ChangeRow::kUnknown) {
     row.rss_kib = row.is_end() ? 0 : ChangeRow::kUnknown;
   } else {
-    row.rss_kib = row.fields_kib[2] + row.fields_kib[3] + row.fields_kib[4] +
-                  row.fields_kib[5];
+    row.rss_kib = 0;
+    for (size_t part : {2, 3, 4, 5})
+      row.rss_kib += std::clamp<int64_t>(row.fields_kib[part], 0, kMostKib);
   }
   row.rare = rows.text(16);
+  const int64_t tick_in_epoch = rows.integer(2);
+  return tick_in_epoch >= 0 && tick_in_epoch < kTicksPerEpoch &&
+         row.size_kib >= 0 && row.size_kib <= kMostAddressKib &&
+         is_sane(row.rss_kib) && std::ranges::all_of(row.fields_kib, is_sane);
 }
 
 uint64_t flags_from(std::string_view text) {
@@ -76,7 +91,7 @@ int64_t rare_kib(const std::string& rare, std::string_view label) {
   if (at == std::string::npos) return 0;
   std::string_view rest = std::string_view(rare).substr(at + wanted.size());
   rest = rest.substr(0, rest.find_first_of(",}"));
-  return base::parse_i64(rest).value_or(0);
+  return std::clamp<int64_t>(base::parse_i64(rest).value_or(0), 0, kMostKib);
 }
 
 void fill_fields(const ChangeRow& row, const std::vector<SmapsField>& present,
@@ -127,6 +142,7 @@ base::Result<ChangeWalk> ChangeWalk::prepare(Database& database,
                                              ChangeColumns columns) {
   ChangeWalk walk;
   walk.columns_ = columns;
+  walk.path_ = database.path();
   // Without the join a filter by process would read the whole table.
   const std::string sql =
       process ? "SELECT " + std::string(kColumns) +
@@ -171,7 +187,11 @@ base::Status ChangeWalk::walk(
       epoch = rows_.integer(0);
     }
     if (count == epoch_.size()) epoch_.emplace_back();
-    take_row(rows_, columns_, epoch_[count++]);
+    if (!take_row(rows_, columns_, epoch_[count++])) {
+      rows_.reset();
+      return base::fail(base::ErrorKind::Malformed,
+                        path_ + ": damaged: a mapping of absurd size");
+    }
   }
   flush();
   return base::Ok{};

@@ -79,6 +79,7 @@ class ChangeWalk {
  private:
   Statement rows_;
   ChangeColumns columns_ = ChangeColumns::All;
+  std::string path_;
   std::vector<ChangeRow> epoch_;  // kept for its memory
 };
 

@@ -24,6 +24,7 @@ using model::Sample;
 
 constexpr uint64_t kKib = 1024;
 constexpr uint64_t kAddressUnit = 4096;
+constexpr int64_t kMostResidentKib = int64_t{1} << 42;
 
 std::optional<uint64_t> bytes_of(const Statement& rows, int column) {
   const std::optional<int64_t> kib = rows.maybe_integer(column);
@@ -74,6 +75,7 @@ class Recording::Reader {
     base::Result<model::RecordingInfo> info = read_info(database_);
     if (!info) return info.error();
     info_ = std::move(*info);
+    if (info_.page_size_bytes == 0) return damaged("pages without a size");
     status = load_ticks();
     if (status) status = load_processes();
     if (status) status = load_images();
@@ -98,6 +100,11 @@ class Recording::Reader {
   std::vector<RecordedProcess> processes_;
 
  private:
+  base::Error damaged(const std::string& how) const {
+    return base::fail(base::ErrorKind::Malformed,
+                      database_.path() + ": damaged: " + how);
+  }
+
   using Heads = std::map<int64_t, MappingHead>;
 
   base::Status load_ticks();
@@ -147,9 +154,11 @@ base::Status Recording::Reader::load_ticks() {
       "SELECT id, state, utc_ns, monotonic_ns, read_ns, oldest_detail, "
       "undetailed FROM tick ORDER BY id");
   if (!rows) return rows.error();
-  return for_each(*rows, [&] {
+  bool has_gap = false;
+  base::Status status = for_each(*rows, [&] {
     model::RecordedTick tick;
     tick.id = rows->integer(0);
+    has_gap |= tick.id != static_cast<int64_t>(ticks_.size());
     tick.is_new_high = rows->integer(1) == 1;
     tick.realtime_ns = static_cast<uint64_t>(rows->integer(2));
     tick.monotonic_ns = static_cast<uint64_t>(rows->integer(3));
@@ -158,6 +167,8 @@ base::Status Recording::Reader::load_ticks() {
     tick.undetailed_count = static_cast<uint64_t>(rows->integer(6));
     ticks_.push_back(tick);
   });
+  if (status && has_gap) return damaged("ticks are missing");
+  return status;
 }
 
 base::Status Recording::Reader::load_processes() {
@@ -243,11 +254,21 @@ base::Status Recording::Reader::load_plans() {
       "SELECT process, tick, tier, step FROM proc_detail "
       "ORDER BY process, tick");
   if (!rows) return rows.error();
-  return for_each(*rows, [&] {
-    plans_[rows->integer(0)].add(
-        rows->integer(1), static_cast<model::DetailTier>(rows->integer(2)),
-        rows->integer(3));
+  bool is_sane = true;
+  const auto tick_count = static_cast<int64_t>(ticks_.size());
+  base::Status status = for_each(*rows, [&] {
+    const int64_t tick = rows->integer(1);
+    const int64_t tier = rows->integer(2);
+    const int64_t step = rows->integer(3);
+    is_sane &= tick >= 0 && tick < tick_count && tier >= 0 &&
+               tier <= static_cast<int64_t>(model::DetailTier::Full) &&
+               step >= 0 && step <= UINT32_MAX;
+    if (!is_sane) return;
+    plans_[rows->integer(0)].add(tick, static_cast<model::DetailTier>(tier),
+                                 step);
   });
+  if (status && !is_sane) return damaged("an absurd reading plan");
+  return status;
 }
 
 base::Result<const Recording::Reader::Heads*> Recording::Reader::heads_of(
@@ -348,8 +369,7 @@ base::Result<Process> Recording::Reader::make_process(
     auto head = (*heads)->find(no);
     auto trait = traits_.find(row.trait);
     if (head == (*heads)->end() || trait == traits_.end()) {
-      return base::fail(base::ErrorKind::Malformed,
-                        database_.path() + ": a mapping without its head");
+      return damaged("a mapping without its head");
     }
     model::Mapping& mapping = mappings.emplace_back();
     mapping.start_address = head->second.start_address;
@@ -584,8 +604,10 @@ base::Status Recording::Reader::sum_residents(const ProcessSet& chosen,
   if (!rows) return rows.error();
   return for_each(*rows, [&] {
     if (!chosen.empty() && !chosen.contains(rows->integer(0))) return;
+    const int64_t kib =
+        std::clamp<int64_t>(rows->integer(2), 0, kMostResidentKib);
     sum.set_resident(rows->integer(0), rows->integer(1),
-                     rows->integer(2) * static_cast<int64_t>(kKib));
+                     kib * static_cast<int64_t>(kKib));
   });
 }
 

@@ -16,12 +16,6 @@ void change(uint64_t& sum, int64_t delta_kib) {
   sum += static_cast<uint64_t>(delta_kib * kKib);
 }
 
-MappingShare& slot(std::vector<MappingShare>& mappings, int64_t no) {
-  const auto index = static_cast<size_t>(no);
-  if (index >= mappings.size()) mappings.resize(index + 1);
-  return mappings[index];
-}
-
 }  // namespace
 
 MappingShare share_of(const ChangeRow& row, model::Category category,
@@ -102,10 +96,9 @@ void TimelineSum::apply(const MappingShare& share, int64_t sign,
 }
 
 void TimelineSum::clear(ProcessState& state) {
-  for (MappingShare& share : state.mappings) {
+  for (const auto& [no, share] : state.mappings)
     apply(share, -1, state);
-    share = MappingShare();
-  }
+  state.mappings.clear();
 }
 
 void TimelineSum::advance(int64_t tick) {
@@ -131,10 +124,11 @@ void TimelineSum::add(const ChangeRow& row, bool is_frame,
   advance(row.tick);
   ProcessState& state = processes_[row.process];
   if (is_frame) clear(state);
-  MappingShare& share = slot(state.mappings, row.no);
+  MappingShare& share = state.mappings[row.no];
   apply(share, -1, state);
   share = share_of(row, category, has_swap_pss_);
   apply(share, 1, state);
+  if (!share.is_there) state.mappings.erase(row.no);
 }
 
 model::Timeline TimelineSum::take() {
@@ -219,11 +213,10 @@ void SeriesSum::change(size_t series, int64_t tick, int64_t delta_kib) {
   }
 }
 
-void SeriesSum::clear(std::vector<MappingShare>& mappings, int64_t tick) {
-  for (MappingShare& share : mappings) {
-    if (share.is_there) change(share.series, tick, -share.pss_kib);
-    share = MappingShare();
-  }
+void SeriesSum::clear(MappingShares& mappings, int64_t tick) {
+  for (const auto& [no, share] : mappings)
+    change(share.series, tick, -share.pss_kib);
+  mappings.clear();
 }
 
 void SeriesSum::end_until(int64_t tick) {
@@ -241,12 +234,15 @@ void SeriesSum::end_until(int64_t tick) {
 void SeriesSum::add(const ChangeRow& row, bool is_frame,
                     model::Category category, const std::string& name) {
   end_until(row.tick);
-  std::vector<MappingShare>& mappings = processes_[row.process];
+  MappingShares& mappings = processes_[row.process];
   if (is_frame) clear(mappings, row.tick);
-  MappingShare& share = slot(mappings, row.no);
+  MappingShare& share = mappings[row.no];
   if (share.is_there) change(share.series, row.tick, -share.pss_kib);
   share = share_of(row, category, false);  // its swap is not looked at
-  if (!share.is_there) return;
+  if (!share.is_there) {
+    mappings.erase(row.no);
+    return;
+  }
   auto [at, is_new] =
       index_.try_emplace(std::pair(category, name), sums_.size());
   if (is_new) {

@@ -17,7 +17,8 @@
 
 namespace tidemark::store {
 
-// What one mapping adds.
+// What one mapping adds. Those that live are kept by their number, which only
+// grows: a process that maps and unmaps all day has millions behind it.
 struct MappingShare {
   int64_t rss_kib = 0;
   int64_t pss_kib = 0;
@@ -30,6 +31,7 @@ struct MappingShare {
 };
 // `has_swap_pss`: this kernel prints it, so that its zero is a zero and not a
 // reason to take the whole of Swap.
+using MappingShares = std::unordered_map<int64_t, MappingShare>;
 MappingShare share_of(const ChangeRow& row, model::Category category,
                       bool has_swap_pss);
 
@@ -50,7 +52,7 @@ class TimelineSum {
 
  private:
   struct ProcessState {
-    std::vector<MappingShare> mappings;  // by number
+    MappingShares mappings;
     size_t there_count = 0;
     size_t scanned_count = 0;
   };
@@ -113,12 +115,12 @@ class SeriesSum {
   };
   void end_until(int64_t tick);
   void change(size_t series, int64_t tick, int64_t delta_kib);
-  void clear(std::vector<MappingShare>& mappings, int64_t tick);
+  void clear(MappingShares& mappings, int64_t tick);
 
   const std::vector<model::RecordedTick>& ticks_;
   std::map<std::pair<model::Category, std::string>, size_t> index_;
   std::vector<Sum> sums_;
-  std::unordered_map<int64_t, std::vector<MappingShare>> processes_;
+  std::unordered_map<int64_t, MappingShares> processes_;
   std::map<int64_t, std::vector<int64_t>> ends_;
 };
 
