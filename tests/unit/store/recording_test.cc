@@ -387,7 +387,7 @@ TEST(Recording, GivesBackEveryTickOfAnyHistory) {
   const bool holds = rc::check([] {
     HistoryOptions options;
     options.seed = *rc::gen::arbitrary<uint32_t>();
-    options.tick_count = *rc::gen::inRange<size_t>(1, 60);
+    options.tick_count = *rc::gen::inRange<size_t>(1, 50);
     check_history(options);
     RC_ASSERT(!testing::Test::HasFailure());
   });

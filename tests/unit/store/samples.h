@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -23,11 +24,14 @@ namespace tidemark::test {
 inline constexpr uint64_t kPageBytes = 4096;
 inline constexpr uint64_t kPeriodNs = 100'000'000;
 
-// A folder of its own, gone with the test.
+// A folder of its own, gone with the test. In memory where that can be had: a
+// test writes hundreds of recordings, and each is synced to the disk.
 class RecordingFile {
  public:
   RecordingFile() {
-    std::string name = testing::TempDir() + "tidemark_store_XXXXXX";
+    const bool has_memory = ::access("/dev/shm", W_OK) == 0;
+    std::string name = (has_memory ? "/dev/shm/" : testing::TempDir()) +
+                       std::string("tidemark_store_XXXXXX");
     EXPECT_NE(::mkdtemp(name.data()), nullptr);
     folder_ = name;
   }
