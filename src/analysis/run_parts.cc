@@ -176,13 +176,13 @@ std::string count_text(uint64_t count, const char* one, const char* many) {
   return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
-void add_part(Composition& made, Category category, std::string label,
+void add_part(RunComposition& made, Category category, std::string label,
               int64_t bytes, std::string mostly) {
   if (bytes == 0) return;
   made.parts.push_back({category, std::move(label), bytes, std::move(mostly)});
 }
 
-void add_categories_of(const Sums& sums, Composition& made) {
+void add_categories_of(const Sums& sums, RunComposition& made) {
   for (Category category : model::kCategories) {
     // Huge pages are in no charge; they stand beside the peak.
     if (category == Category::Huge) continue;
@@ -196,7 +196,7 @@ void add_categories_of(const Sums& sums, Composition& made) {
 // Cache and shared memory are charged to who touched them first, which need not
 // be who maps them.
 void add_unmapped(const model::GroupStat& stat, const Sums& sums,
-                  Composition& made) {
+                  RunComposition& made) {
   if (!stat.file_bytes) return;
   const uint64_t shmem = stat.shmem_bytes.value_or(0);
   const int64_t file = signed_of(*stat.file_bytes) - signed_of(shmem) -
@@ -217,7 +217,7 @@ void add_unmapped(const model::GroupStat& stat, const Sums& sums,
 }
 
 void add_kernel(const model::GroupStat& stat, const Sums& sums,
-                Composition& made) {
+                RunComposition& made) {
   const uint64_t kernel = model::kernel_bytes(stat);
   // v1 tells only the sum; the processes tell their page tables.
   const uint64_t slab = std::min(stat.slab_bytes.value_or(0), kernel);
@@ -236,11 +236,11 @@ void add_kernel(const model::GroupStat& stat, const Sums& sums,
 
 }  // namespace
 
-Composition compose(const model::Capture& capture,
-                    const std::vector<model::DeviceNumber>& memory_devices,
-                    bool of_charge) {
+RunComposition compose(const model::Capture& capture,
+                       const std::vector<model::DeviceNumber>& memory_devices,
+                       bool of_charge) {
   const Sums sums = sum_processes(capture, memory_devices, of_charge);
-  Composition made;
+  RunComposition made;
   made.unreadable_count = sums.unreadable_count;
   add_categories_of(sums, made);
   made.captured_bytes = sums.all_bytes;

@@ -18,7 +18,7 @@
 
 namespace tidemark::analysis {
 
-struct Composition {
+struct RunComposition {
   uint64_t captured_bytes = 0;
   std::vector<RunPart> parts;  // largest first
   std::vector<RunMapping> mappings;
@@ -28,8 +28,8 @@ struct Composition {
 
 // With `of_charge` the parts are PSS and add up to the charge; without they are
 // RSS and add up to its sum, shared pages counted once for each process.
-Composition compose(const model::Capture& capture,
-                    const std::vector<model::DeviceNumber>& memory_devices,
-                    bool of_charge);
+RunComposition compose(const model::Capture& capture,
+                       const std::vector<model::DeviceNumber>& memory_devices,
+                       bool of_charge);
 
 }  // namespace tidemark::analysis

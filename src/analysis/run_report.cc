@@ -68,7 +68,7 @@ void set_capture(const RunRecord& record, RunReport& report) {
   if (report.peak.time_ns) {
     report.capture_after_ns = since(*report.peak.time_ns, taken);
   }
-  Composition made =
+  RunComposition made =
       compose(capture, record.memory_devices, report.peak_is_charge);
   report.captured_bytes = made.captured_bytes;
   report.parts = std::move(made.parts);

@@ -28,36 +28,36 @@ using test::pictured;
 
 constexpr auto kSignedKiB = static_cast<int64_t>(kKiB);
 
-Composition of_charge(const Capture& capture) {
+RunComposition of_charge(const Capture& capture) {
   return compose(capture, {}, true);
 }
 
-Composition of_rss(const Capture& capture) {
+RunComposition of_rss(const Capture& capture) {
   return compose(capture, {}, false);
 }
 
-int64_t sum_of(const Composition& made) {
+int64_t sum_of(const RunComposition& made) {
   return std::accumulate(
       made.parts.begin(), made.parts.end(), int64_t{0},
       [](int64_t sum, const RunPart& part) { return sum + part.bytes; });
 }
 
 // In KiB; 0 when there is no such line.
-int64_t kib_of(const Composition& made, std::string_view label) {
+int64_t kib_of(const RunComposition& made, std::string_view label) {
   for (const RunPart& part : made.parts) {
     if (part.label == label) return part.bytes / kSignedKiB;
   }
   return 0;
 }
 
-std::string mostly_of(const Composition& made, std::string_view label) {
+std::string mostly_of(const RunComposition& made, std::string_view label) {
   for (const RunPart& part : made.parts) {
     if (part.label == label) return part.mostly;
   }
   return "no such line";
 }
 
-const RunMapping* mapping_named(const Composition& made,
+const RunMapping* mapping_named(const RunComposition& made,
                                 std::string_view name) {
   for (const RunMapping& mapping : made.mappings) {
     if (mapping.name == name) return &mapping;
@@ -83,7 +83,7 @@ TEST(RunParts, WhatWasChargedAllTheTimeIsCaptured) {
 }
 
 TEST(RunParts, MappedMemoryIsItsPss) {
-  const Composition made = of_charge(small_picture());
+  const RunComposition made = of_charge(small_picture());
   EXPECT_EQ(kib_of(made, "heap"), 100);
   EXPECT_EQ(kib_of(made, "files"), 40);
 }
@@ -101,7 +101,7 @@ TEST(RunParts, TheRestIsNegativeWhenThePartsAreMore) {
 TEST(RunParts, CacheThatNobodyMapsIsALineOfItsOwn) {
   Capture capture = small_picture();
   capture.stat.file_bytes = 80 * kKiB;
-  const Composition made = of_charge(capture);
+  const RunComposition made = of_charge(capture);
   EXPECT_EQ(kib_of(made, "page cache, not mapped"), 50);
   EXPECT_EQ(mostly_of(made, "page cache, not mapped"), "charged to the cgroup");
 }
@@ -112,7 +112,7 @@ TEST(RunParts, SharedMemoryThatNobodyMapsIsALineOfItsOwn) {
               90, 90);
   capture.stat.file_bytes = 70 * kKiB;
   capture.stat.shmem_bytes = 70 * kKiB;
-  const Composition made = of_charge(capture);
+  const RunComposition made = of_charge(capture);
   EXPECT_EQ(kib_of(made, "shared memory"), 20);
   EXPECT_EQ(kib_of(made, "shared memory, not mapped"), 50);
   EXPECT_EQ(kib_of(made, "page cache, not mapped"), 0);
@@ -126,7 +126,7 @@ TEST(RunParts, WhatOtherGroupsAreChargedForIsTakenOff) {
       100, 100);
   capture.stat.file_bytes = 20 * kKiB;
   capture.stat.shmem_bytes = 0;
-  const Composition made = of_charge(capture);
+  const RunComposition made = of_charge(capture);
   EXPECT_EQ(kib_of(made, "program and libraries"), 500);
   EXPECT_EQ(kib_of(made, "charged elsewhere"), -480);
   EXPECT_EQ(made.not_explained_bytes, 80 * kSignedKiB);
@@ -139,7 +139,7 @@ TEST(RunParts, PartsAreListedLargestFirst) {
                             library_of("/lib/libc.so.6", {500, 900, 0})})}),
       700, 700);
   capture.stat.file_bytes = 20 * kKiB;
-  const Composition made = of_charge(capture);
+  const RunComposition made = of_charge(capture);
   ASSERT_EQ(made.parts.size(), 4U);
   EXPECT_EQ(made.parts[0].label, "program and libraries");
   EXPECT_EQ(made.parts[1].label, "anonymous");
@@ -148,7 +148,7 @@ TEST(RunParts, PartsAreListedLargestFirst) {
 }
 
 TEST(RunParts, ALineOfNothingIsLeftOut) {
-  const Composition made = of_charge(charged(picture_of({}), 0, 0));
+  const RunComposition made = of_charge(charged(picture_of({}), 0, 0));
   EXPECT_TRUE(made.parts.empty());
   EXPECT_EQ(made.not_explained_bytes, 0);
 }
@@ -167,7 +167,7 @@ GroupStat kernel_stat_v2() {
 TEST(RunParts, KernelMemoryIsSlabPageTablesAndTheRest) {
   Capture capture = charged(picture_of({}), 100, 100);
   capture.stat = kernel_stat_v2();
-  const Composition made = of_charge(capture);
+  const RunComposition made = of_charge(capture);
   EXPECT_EQ(kib_of(made, "slab"), 40);
   EXPECT_EQ(kib_of(made, "page tables"), 25);
   EXPECT_EQ(kib_of(made, "other kernel"), 35);
@@ -180,7 +180,7 @@ TEST(RunParts, KernelMemoryWithoutASumIsTheSumOfItsKinds) {
   capture.stat = kernel_stat_v2();
   capture.stat.kernel_bytes.reset();
   capture.stat.socket_bytes = 2 * kKiB;
-  const Composition made = of_charge(capture);
+  const RunComposition made = of_charge(capture);
   EXPECT_EQ(kib_of(made, "other kernel"), 18);
   EXPECT_EQ(made.not_explained_bytes, 17 * kSignedKiB);
 }
@@ -191,7 +191,7 @@ TEST(RunParts, OfV1OnlyTheSumIsKnownAndThePageTablesOfTheProcesses) {
   process.status.page_table_bytes = 12 * kKiB;
   Capture capture = charged(picture_of({process}), 150, 150);
   capture.stat.kernel_bytes = 50 * kKiB;
-  const Composition made = of_charge(capture);
+  const RunComposition made = of_charge(capture);
   EXPECT_EQ(kib_of(made, "slab"), 0);
   EXPECT_EQ(kib_of(made, "page tables"), 12);
   EXPECT_EQ(kib_of(made, "other kernel"), 38);
@@ -205,13 +205,13 @@ TEST(RunParts, PageTablesAreNeverMoreThanTheKernelsWhole) {
   process.status.page_table_bytes = 90 * kKiB;
   Capture capture = charged(picture_of({process}), 50, 50);
   capture.stat.kernel_bytes = 50 * kKiB;
-  const Composition made = of_charge(capture);
+  const RunComposition made = of_charge(capture);
   EXPECT_EQ(kib_of(made, "page tables"), 50);
   EXPECT_EQ(kib_of(made, "other kernel"), 0);
 }
 
 TEST(RunParts, AnEmptyStatExplainsNothing) {
-  const Composition made = of_charge(charged(picture_of({}), 70, 70));
+  const RunComposition made = of_charge(charged(picture_of({}), 70, 70));
   EXPECT_TRUE(made.parts.empty());
   EXPECT_EQ(made.not_explained_bytes, 70 * kSignedKiB);
 }
@@ -219,7 +219,7 @@ TEST(RunParts, AnEmptyStatExplainsNothing) {
 // ---- without a group --------------------------------------------------------
 
 TEST(RunParts, WithoutAGroupThePartsAreRssAndNothingIsLeft) {
-  const Composition made = of_rss(small_picture());
+  const RunComposition made = of_rss(small_picture());
   EXPECT_EQ(kib_of(made, "heap"), 100);
   EXPECT_EQ(kib_of(made, "files"), 60);
   EXPECT_EQ(made.captured_bytes, 160 * kKiB);
@@ -228,7 +228,7 @@ TEST(RunParts, WithoutAGroupThePartsAreRssAndNothingIsLeft) {
 
 TEST(RunParts, WithoutAGroupSharedPagesCountForEachProcess) {
   const Mapping libc = library_of("/lib/libc.so.6", {30, 60, 0});
-  const Composition made = of_rss(
+  const RunComposition made = of_rss(
       picture_of({pictured(10, "a", {libc}), pictured(11, "b", {libc})}));
   EXPECT_EQ(made.captured_bytes, 120 * kKiB);
 }
@@ -236,7 +236,7 @@ TEST(RunParts, WithoutAGroupSharedPagesCountForEachProcess) {
 TEST(RunParts, AGroupThatCouldNotBeReadLeavesTheSumOfThePss) {
   Capture capture = small_picture();
   capture.charged_after_bytes.reset();
-  const Composition made = of_charge(capture);
+  const RunComposition made = of_charge(capture);
   EXPECT_EQ(made.captured_bytes, 140 * kKiB);
   EXPECT_EQ(made.not_explained_bytes, 0);
 }
@@ -244,7 +244,7 @@ TEST(RunParts, AGroupThatCouldNotBeReadLeavesTheSumOfThePss) {
 // ---- who and what -----------------------------------------------------------
 
 TEST(RunParts, NamesTheProcessesThatHoldIt) {
-  const Composition made = of_rss(picture_of({
+  const RunComposition made = of_rss(picture_of({
       pictured(10, "as", {heap_of(10)}),
       pictured(11, "cc1", {heap_of(30)}),
       pictured(12, "cc1", {heap_of(30)}),
@@ -268,13 +268,13 @@ TEST(RunParts, AProcessWithManyRegionsCountsOnce) {
   Mapping other = anonymous_of(5);
   other.start_address += 0x8000000;
   other.end_address += 0x8000000;
-  const Composition made =
+  const RunComposition made =
       of_rss(picture_of({pictured(10, "cc1", {anonymous_of(5), other})}));
   EXPECT_EQ(mostly_of(made, "anonymous"), "cc1");
 }
 
 TEST(RunParts, NamesTheObjectWhereItSaysMoreThanTheProcess) {
-  const Composition made = of_rss(picture_of({
+  const RunComposition made = of_rss(picture_of({
       pictured(10, "cc1", {library_of("/usr/lib/libbfd.so", {9, 9, 0})}),
       pictured(11, "cc1", {library_of("/usr/lib/libbfd.so", {9, 9, 0})}),
   }));
@@ -283,7 +283,7 @@ TEST(RunParts, NamesTheObjectWhereItSaysMoreThanTheProcess) {
 }
 
 TEST(RunParts, AMappingIsOneLineOverAllProcesses) {
-  const Composition made = of_charge(picture_of({
+  const RunComposition made = of_charge(picture_of({
       pictured(10, "a", {heap_of(7), library_of("/lib/libc.so.6", {3, 9, 0})}),
       pictured(11, "b", {library_of("/lib/libc.so.6", {3, 9, 0})}),
   }));
@@ -305,7 +305,7 @@ TEST(RunParts, AReservationNobodyTouchedIsNoLine) {
 // ---- who could not be read --------------------------------------------------
 
 TEST(RunParts, CountsProcessesThatCouldNotBeRead) {
-  const Composition made = of_charge(charged(
+  const RunComposition made = of_charge(charged(
       picture_of({denied_process(10, 1, "su"), denied_process(11, 1, "su"),
                   pictured(12, "cc1", {heap_of(5)})}),
       100, 100));
@@ -371,14 +371,14 @@ Capture some_capture() {
 
 RC_GTEST_PROP(RunPartsProperty, PartsAndTheRestAreWhatWasCaptured,
               (bool is_charge)) {
-  const Composition made = compose(some_capture(), {}, is_charge);
+  const RunComposition made = compose(some_capture(), {}, is_charge);
   RC_ASSERT(sum_of(made) + made.not_explained_bytes ==
             static_cast<int64_t>(made.captured_bytes));
 }
 
 RC_GTEST_PROP(RunPartsProperty, MappingsAreTheMappedParts, (bool is_charge)) {
   const Capture capture = some_capture();
-  const Composition made = compose(capture, {}, is_charge);
+  const RunComposition made = compose(capture, {}, is_charge);
   uint64_t mapped = 0;
   for (const RunMapping& mapping : made.mappings)
     mapped += mapping.bytes;
