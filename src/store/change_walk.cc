@@ -58,7 +58,7 @@ bool take_row(const Statement& rows, ChangeColumns columns, ChangeRow& row) {
     row.rss_kib = row.is_end() ? 0 : ChangeRow::kUnknown;
   } else {
     row.rss_kib = 0;
-    for (size_t part : {2, 3, 4, 5})
+    for (size_t part : {2U, 3U, 4U, 5U})
       row.rss_kib += std::clamp<int64_t>(row.fields_kib[part], 0, kMostKib);
   }
   row.rare = rows.text(16);
