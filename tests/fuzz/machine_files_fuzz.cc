@@ -16,6 +16,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       if (mount.type.empty()) std::abort();
     }
   }
+  (void)parse::parse_vmstat(text);
+  (void)parse::parse_pressure(text);
+  (void)parse::parse_zram(text);
   (void)parse::parse_cgroup_number(text);
   (void)parse::parse_group_stat(text, model::CgroupVersion::V1);
   (void)parse::parse_group_stat(text, model::CgroupVersion::V2);

@@ -14,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::abort();
   }
   (void)parse::parse_statm(text);
+  (void)parse::parse_oom_number(text);
   (void)parse::parse_status(text);
   base::Result<std::vector<int32_t>> children = parse::parse_children(text);
   if (children) {

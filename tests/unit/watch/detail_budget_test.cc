@@ -1,0 +1,275 @@
+#include "watch/detail_budget.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace tidemark::watch {
+namespace {
+
+using model::DetailTier;
+
+constexpr uint64_t kMs = 1'000'000;
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+
+BudgetOptions every(uint64_t period_ns) {
+  BudgetOptions options;
+  options.period_ns = period_ns;
+  return options;
+}
+
+// Processes that cost the same at each reading, on a clock of their own.
+class Machine {
+ public:
+  Machine(const BudgetOptions& options, size_t count, uint64_t cost_ns)
+      : options_(options), budget_(options), states_(count), cost_ns_(cost_ns) {
+    for (DetailState& state : states_)
+      state.resident_bytes = 10 * kMiB;
+  }
+
+  // Takes one tick; how many were read in full.
+  size_t tick(bool is_urgent = false) {
+    now_ns_ += options_.period_ns;
+    budget_.begin_tick(now_ns_, cpu_ns_);
+    if (budget_.is_plan_due(states_.size())) {
+      std::vector<DetailState*> all;
+      for (DetailState& state : states_)
+        all.push_back(&state);
+      budget_.plan(all);
+    }
+    cpu_ns_ += other_ns_;
+    size_t read = 0;
+    for (DetailState& state : states_) {
+      const DetailTier tier = budget_.choose(state, is_urgent);
+      if (tier == DetailTier::Counters) continue;
+      ++read;
+      DetailMeasure measure;
+      measure.total_ns = cost_ns_;
+      measure.mapping_count = 200;
+      measure.largest_bytes = std::min<uint64_t>(state.resident_bytes, kMiB);
+      budget_.measured(state, tier, measure);
+      cpu_ns_ += cost_ns_;
+    }
+    return read;
+  }
+  double core_share() const {
+    return static_cast<double>(cpu_ns_) / static_cast<double>(now_ns_);
+  }
+  void run(size_t ticks) {
+    for (size_t i = 0; i < ticks; ++i)
+      tick();
+  }
+
+  BudgetOptions options_;
+  DetailBudget budget_;
+  std::vector<DetailState> states_;
+  uint64_t cost_ns_;
+  uint64_t other_ns_ = 0;
+  uint64_t now_ns_ = 1000 * kMs;
+  uint64_t cpu_ns_ = 0;
+};
+
+TEST(DetailBudget, ReadsEverythingEachTickWhileItFits) {
+  Machine machine(every(1000 * kMs), 10, kMs / 10);
+  for (int i = 0; i < 200; ++i)
+    EXPECT_EQ(machine.tick(), 10U);
+  for (const DetailState& state : machine.states_)
+    EXPECT_EQ(state.step, 1U);
+}
+
+TEST(DetailBudget, KeepsToItsShareInTheLongRun) {
+  Machine machine(every(500 * kMs), 120, 4 * kMs / 10);
+  machine.run(2000);
+  EXPECT_LE(machine.core_share(), 0.02 * 1.05);
+  EXPECT_GE(machine.core_share(), 0.02 / 4) << "what may be spent should be";
+  for (const DetailState& state : machine.states_) {
+    EXPECT_TRUE(state.has_detail) << "everybody is read at some time";
+    EXPECT_GT(state.step, 1U);
+  }
+}
+
+TEST(DetailBudget, LeavesRoomForWhatReadingIsNotTheWholeOf) {
+  Machine machine(every(500 * kMs), 120, 4 * kMs / 10);
+  machine.other_ns_ = 4 * kMs;  // counters and writing: two fifths of it all
+  machine.run(2000);
+  EXPECT_LE(machine.core_share(), 0.02 * 1.1);
+}
+
+TEST(DetailBudget, SpreadsReadingsOverTheTicks) {
+  Machine machine(every(500 * kMs), 120, 4 * kMs / 10);
+  machine.run(500);
+  size_t most = 0;
+  for (int i = 0; i < 100; ++i)
+    most = std::max(most, machine.tick());
+  EXPECT_LT(most, 60U) << "all at once would miss ticks";
+}
+
+TEST(DetailBudget, ReadsEverybodyWithinAMinute) {
+  Machine machine(every(1000 * kMs), 400, 5 * kMs);
+  machine.run(300);
+  for (const DetailState& state : machine.states_)
+    EXPECT_LE(state.step, 60U);
+}
+
+TEST(DetailBudget, GivesLargeProcessesWhatSmallOnesLeave) {
+  Machine machine(every(1000 * kMs), 11, kMs / 10);
+  machine.run(3);
+  machine.states_[0].full_cost_ns = 15 * kMs;
+  std::vector<DetailState*> all;
+  for (DetailState& state : machine.states_)
+    all.push_back(&state);
+  machine.budget_.plan(all);
+  EXPECT_EQ(machine.states_[0].step, 1U) << "15 + 1 ms of 20";
+}
+
+TEST(DetailBudget, ScansWhatWouldStallTooLong) {
+  DetailBudget budget(every(1000 * kMs));
+  budget.begin_tick(1000 * kMs, 0);
+  DetailState state;
+  state.resident_bytes = 2 * kGiB;
+  EXPECT_EQ(budget.choose(state, true), DetailTier::Scan);
+  EXPECT_TRUE(state.is_barred);
+  EXPECT_GT(budget.predicted_hold_ns(state), 5 * kMs);
+}
+
+TEST(DetailBudget, ReadsALargeProcessOfSmallMappingsInFull) {
+  DetailBudget budget(every(1000 * kMs));
+  budget.begin_tick(1000 * kMs, 0);
+  DetailState state;
+  state.resident_bytes = 2 * kGiB;
+  state.largest_bytes = 10 * kMiB;
+  EXPECT_EQ(budget.choose(state, true), DetailTier::Full);
+  EXPECT_FALSE(state.is_barred);
+}
+
+TEST(DetailBudget, ReadsNothingWhereItMayNotAndCannotScan) {
+  DetailBudget budget(every(1000 * kMs));
+  budget.forget_scan();
+  budget.begin_tick(1000 * kMs, 0);
+  DetailState state;
+  state.resident_bytes = 2 * kGiB;
+  EXPECT_EQ(budget.choose(state, true), DetailTier::Counters);
+}
+
+TEST(DetailBudget, StallsWhereThatIsAllowed) {
+  BudgetOptions options = every(1000 * kMs);
+  options.allows_stall = true;
+  DetailBudget budget(options);
+  budget.begin_tick(1000 * kMs, 0);
+  DetailState state;
+  state.resident_bytes = 2 * kGiB;
+  EXPECT_EQ(budget.choose(state, true), DetailTier::Full);
+  EXPECT_FALSE(state.is_barred);
+}
+
+TEST(DetailBudget, BarsAProcessWhoseReadingStalledAndForgivesInTime) {
+  DetailBudget budget(every(1000 * kMs));
+  budget.begin_tick(1000 * kMs, 0);
+  DetailState state;
+  state.resident_bytes = 100 * kMiB;
+  DetailMeasure slow;
+  slow.total_ns = 50 * kMs;
+  slow.longest_call_ns = 40 * kMs;
+  slow.largest_bytes = 90 * kMiB;
+  budget.measured(state, DetailTier::Full, slow);
+  (void)budget.choose(state, false);
+  EXPECT_TRUE(state.is_barred);
+  DetailMeasure scan;
+  scan.total_ns = kMs;
+  scan.largest_bytes = 90 * kMiB;
+  for (int i = 0; i < 60; ++i)
+    budget.measured(state, DetailTier::Scan, scan);
+  (void)budget.choose(state, false);
+  EXPECT_FALSE(state.is_barred) << "one slow read may have been our misfortune";
+}
+
+TEST(DetailBudget, WithoutALimitReadsEverythingAlways) {
+  BudgetOptions options = every(10 * kMs);
+  options.is_limited = false;
+  Machine machine(options, 50, 5 * kMs);
+  machine.states_[0].resident_bytes = 20 * kGiB;
+  for (int i = 0; i < 50; ++i)
+    EXPECT_EQ(machine.tick(), 50U);
+}
+
+// A process that is not due for a long time, and a purse that is full.
+struct Waiting {
+  Waiting() : budget(every(100 * kMs)) {
+    for (uint64_t i = 1; i <= 20; ++i)
+      budget.begin_tick(i * 1000 * kMs, 0);
+    state.step = 1024;
+    state.phase = 5;
+    state.has_detail = true;
+    state.resident_bytes = state.detail_resident_bytes = 20 * kMiB;
+    state.largest_bytes = kMiB;
+  }
+  DetailBudget budget;
+  DetailState state;
+};
+
+TEST(DetailBudget, LeavesAQuietProcessToItsTurn) {
+  Waiting waiting;
+  EXPECT_EQ(waiting.budget.choose(waiting.state, false), DetailTier::Counters);
+}
+
+TEST(DetailBudget, ReadsWhatHasGrownOutOfTurn) {
+  Waiting waiting;
+  waiting.state.resident_bytes += 3 * kMiB;
+  EXPECT_EQ(waiting.budget.choose(waiting.state, false), DetailTier::Full);
+}
+
+TEST(DetailBudget, ReadsWhatHasShrunkOutOfTurn) {
+  Waiting waiting;
+  waiting.state.resident_bytes -= 3 * kMiB;
+  EXPECT_EQ(waiting.budget.choose(waiting.state, false), DetailTier::Full);
+}
+
+TEST(DetailBudget, ReadsANewImageAtOnce) {
+  Waiting waiting;
+  EXPECT_EQ(waiting.budget.choose(waiting.state, true), DetailTier::Full);
+}
+
+TEST(DetailBudget, ReadsANewProcessAtOnce) {
+  Waiting waiting;
+  waiting.state.has_detail = false;
+  EXPECT_EQ(waiting.budget.choose(waiting.state, false), DetailTier::Full);
+}
+
+TEST(DetailBudget, StopsEvenWhatIsDueWhenDeepInDebt) {
+  DetailBudget budget(every(1000 * kMs));
+  budget.begin_tick(1000 * kMs, 0);
+  budget.begin_tick(2000 * kMs, 5000 * kMs);  // five seconds of CPU in one
+  DetailState state;
+  state.has_detail = true;
+  EXPECT_EQ(budget.choose(state, true), DetailTier::Counters);
+  // Paid back at 20 ms a second.
+  budget.begin_tick(2000 * kMs + 240'000 * kMs, 5000 * kMs);
+  EXPECT_EQ(budget.choose(state, false), DetailTier::Full);
+}
+
+TEST(DetailBudget, SavesUpNoMoreThanAFewSeconds) {
+  Machine machine(every(1000 * kMs), 1, kMs);
+  machine.run(10);
+  machine.now_ns_ += uint64_t{24} * 3600 * 1000 * kMs;  // a day asleep
+  machine.states_.resize(1000);
+  machine.cost_ns_ = 10 * kMs;
+  const uint64_t before = machine.cpu_ns_;
+  machine.tick();
+  EXPECT_LT(machine.cpu_ns_ - before, 1000 * kMs)
+      << "a day's savings must not be spent in one tick";
+}
+
+TEST(BudgetWords, SayWhatIsAllowed) {
+  BudgetOptions options;
+  EXPECT_EQ(budget_words(options), "2 % of a core, stalls up to 5.0 ms");
+  options.core_share = 0.005;
+  options.allows_stall = true;
+  EXPECT_EQ(budget_words(options),
+            "0.5 % of a core, stalls up to 5.0 ms, longer ones allowed");
+  options.is_limited = false;
+  EXPECT_EQ(budget_words(options), "none");
+}
+
+}  // namespace
+}  // namespace tidemark::watch
