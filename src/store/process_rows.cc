@@ -446,13 +446,14 @@ base::Status ProcessRows::write_deaths(const RowContext& context) {
 
 void ProcessRows::sum_categories() {
   categories_ = {};
+  is_scanned_ = false;
   for (const LiveMapping& live : live_) {
     const model::SmapsFields& fields = live.mapping.fields;
     CategorySum& sum =
         categories_[static_cast<size_t>(model::region_category(live.kind))];
     const uint64_t huge = model::hugetlb_bytes(fields).value_or(0);
     sum.is_used = true;
-    sum.is_scanned |= !fields.has(SmapsField::Pss);
+    is_scanned_ |= !fields.has(SmapsField::Pss);
     sum.rss_kib += (fields.get_or_zero(SmapsField::Rss) + huge) / kKib;
     sum.pss_kib += (fields.get_or_zero(SmapsField::Pss) + huge) / kKib;
     sum.private_kib += (model::uss_bytes(fields).value_or(0) +

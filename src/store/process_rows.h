@@ -29,13 +29,13 @@ struct ProcessStatements {
   static base::Result<ProcessStatements> prepare(Database& database);
 };
 
-// KiB per category. A part is unknown while pages were only scanned.
+// KiB per category. Where pages were only scanned, nothing is added to pss and
+// private: they are lower bounds then.
 struct CategorySum {
   uint64_t rss_kib = 0;
   uint64_t pss_kib = 0;
   uint64_t private_kib = 0;
   uint64_t swap_kib = 0;
-  bool is_scanned = false;  // pss and private are not known
   bool is_used = false;
   bool operator==(const CategorySum&) const = default;
 };
@@ -69,6 +69,8 @@ class ProcessRows {
   const CategorySums& categories() const { return categories_; }
   std::optional<int64_t> last_detail_tick() const { return last_detail_; }
   bool has_memory() const { return has_memory_; }
+  bool has_mappings() const { return !live_.empty(); }
+  bool is_scanned() const { return is_scanned_; }
 
  private:
   struct LiveMapping {
@@ -139,6 +141,7 @@ class ProcessRows {
   uint64_t rows_since_keyframe_ = 0;
   std::optional<int64_t> last_detail_;
   CategorySums categories_{};
+  bool is_scanned_ = false;  // its last detail was a scan of pages
 };
 
 }  // namespace tidemark::store

@@ -253,7 +253,7 @@ base::Status Recorder::Writer::prepare() {
   for (size_t i = 0; i < kCgroupColumns; ++i)
     cgroup += ",?";
   const std::pair<Statement*, std::string> wanted[] = {
-      {&all.tick, "INSERT INTO tick VALUES(?,?,?,?,?,?,?)"},
+      {&all.tick, "INSERT INTO tick VALUES(?,?,?,?,?,?,?,?)"},
       {&all.missed,
        "INSERT INTO missed_tick(before_tick, monotonic_ns, count, because) "
        "VALUES(?,?,?,?)"},
@@ -451,12 +451,14 @@ base::Status Recorder::Writer::end_missing() {
 base::Status Recorder::Writer::write_tick(const Sample& sample) {
   int64_t oldest = 0;
   int64_t undetailed = 0;
+  int64_t scanned = 0;
   for (const auto& [key, live] : processes_) {
+    if (live.rows.is_scanned()) ++scanned;
     if (!live.rows.has_memory()) continue;
-    if (const std::optional<int64_t> last = live.rows.last_detail_tick()) {
-      oldest = std::max(oldest, next_tick_ - *last);
-    } else {
+    if (!live.rows.has_mappings()) {
       ++undetailed;
+    } else if (const auto last = live.rows.last_detail_tick()) {
+      oldest = std::max(oldest, next_tick_ - *last);
     }
   }
   Statement& row = statements_->tick;
@@ -468,6 +470,7 @@ base::Status Recorder::Writer::write_tick(const Sample& sample) {
                                    sample.started_monotonic_ns));
   row.bind(5, oldest);
   row.bind(6, undetailed);
+  row.bind(7, scanned);
   return row.run();
 }
 
@@ -509,23 +512,17 @@ base::Status Recorder::Writer::write_categories() {
       sums[i].pss_kib += parts[i].pss_kib;
       sums[i].private_kib += parts[i].private_kib;
       sums[i].swap_kib += parts[i].swap_kib;
-      sums[i].is_scanned |= parts[i].is_scanned;
       sums[i].is_used |= parts[i].is_used;
     }
   }
   Statement& row = statements_->category;
   for (size_t i = 0; i < sums.size(); ++i) {
     if (sums[i] == totals_[i]) continue;
-    const auto known = [&](uint64_t kib) {
-      return sums[i].is_scanned
-                 ? std::optional<int64_t>()
-                 : std::optional<int64_t>(static_cast<int64_t>(kib));
-    };
     row.bind(0, next_tick_);
     row.bind(1, model::category_token(model::kCategories[i]));
     row.bind(2, static_cast<int64_t>(sums[i].rss_kib));
-    row.bind(3, known(sums[i].pss_kib));
-    row.bind(4, known(sums[i].private_kib));
+    row.bind(3, static_cast<int64_t>(sums[i].pss_kib));
+    row.bind(4, static_cast<int64_t>(sums[i].private_kib));
     row.bind(5, static_cast<int64_t>(sums[i].swap_kib));
     base::Status status = row.run();
     if (!status) return status;

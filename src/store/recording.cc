@@ -152,7 +152,7 @@ class Recording::Reader {
 base::Status Recording::Reader::load_ticks() {
   base::Result<Statement> rows = database_.prepare(
       "SELECT id, state, utc_ns, monotonic_ns, read_ns, oldest_detail, "
-      "undetailed FROM tick ORDER BY id");
+      "undetailed, scanned FROM tick ORDER BY id");
   if (!rows) return rows.error();
   bool has_gap = false;
   base::Status status = for_each(*rows, [&] {
@@ -165,6 +165,7 @@ base::Status Recording::Reader::load_ticks() {
     tick.read_ns = static_cast<uint64_t>(rows->integer(4));
     tick.oldest_detail_ticks = static_cast<uint64_t>(rows->integer(5));
     tick.undetailed_count = static_cast<uint64_t>(rows->integer(6));
+    tick.scanned_count = static_cast<uint64_t>(rows->integer(7));
     ticks_.push_back(tick);
   });
   if (status && has_gap) return damaged("ticks are missing");
@@ -647,7 +648,6 @@ base::Status Recording::Reader::read_available(model::Timeline& timeline) {
 // The sums over all processes are stored as they were written: no mapping needs
 // to be looked at.
 base::Result<model::Timeline> Recording::Reader::whole_timeline() {
-  model::Timeline timeline;
   base::Result<Statement> rows = database_.prepare(
       "SELECT tick, category, rss, pss, private, swap FROM proc_category "
       "ORDER BY tick");
@@ -658,7 +658,7 @@ base::Result<model::Timeline> Recording::Reader::whole_timeline() {
         model::category_from_token(rows->text(1));
     if (!category) return;
     sums.set(rows->integer(0), *category, bytes_of(*rows, 2).value_or(0),
-             bytes_of(*rows, 3), bytes_of(*rows, 4).value_or(0),
+             bytes_of(*rows, 3).value_or(0), bytes_of(*rows, 4).value_or(0),
              bytes_of(*rows, 5).value_or(0));
   });
   if (!status) return status.error();
@@ -670,7 +670,7 @@ base::Result<model::Timeline> Recording::Reader::timeline(
   if (chosen.empty()) {
     base::Result<model::Timeline> timeline = whole_timeline();
     if (!timeline) return timeline.error();
-    TimelineSum counters(ticks_);
+    TimelineSum counters(ticks_, true);
     for (const RecordedProcess& process : processes_) {
       if (process.gone_at_tick) {
         counters.set_end(process.id, *process.gone_at_tick);
@@ -686,6 +686,7 @@ base::Result<model::Timeline> Recording::Reader::timeline(
       point.process_count = counted.points[i].process_count;
       point.undetailed_count =
           static_cast<uint32_t>(ticks_[i].undetailed_count);
+      point.scanned_count = static_cast<uint32_t>(ticks_[i].scanned_count);
     }
     status = read_available(*timeline);
     if (!status) return status.error();

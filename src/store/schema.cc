@@ -22,7 +22,7 @@ CREATE TABLE recording(
 CREATE TABLE tick(
   id INTEGER PRIMARY KEY, state INT NOT NULL, utc_ns INT NOT NULL,
   monotonic_ns INT NOT NULL, read_ns INT NOT NULL, oldest_detail INT NOT NULL,
-  undetailed INT NOT NULL) STRICT;
+  undetailed INT NOT NULL, scanned INT NOT NULL) STRICT;
 CREATE TABLE missed_tick(
   id INTEGER PRIMARY KEY, before_tick INT NOT NULL, monotonic_ns INT NOT NULL,
   count INT NOT NULL, because TEXT NOT NULL) STRICT;
@@ -80,8 +80,8 @@ CREATE TABLE proc_keyframe(
   process INT NOT NULL, tick INT NOT NULL,
   PRIMARY KEY(process, tick)) STRICT, WITHOUT ROWID;
 CREATE TABLE proc_category(
-  tick INT NOT NULL, category TEXT NOT NULL, rss INT NOT NULL, pss INT,
-  private INT, swap INT,
+  tick INT NOT NULL, category TEXT NOT NULL, rss INT NOT NULL,
+  pss INT NOT NULL, private INT NOT NULL, swap INT NOT NULL,
   PRIMARY KEY(tick, category)) STRICT, WITHOUT ROWID;
 
 CREATE TABLE machine_sample(
@@ -112,7 +112,8 @@ CREATE VIEW ticks AS
     CASE state WHEN 1 THEN 'new high' ELSE 'clock' END AS taken_by,
     strftime('%Y-%m-%dT%H:%M:%S', utc_ns / 1000000000, 'unixepoch') ||
       printf('.%09dZ', utc_ns % 1000000000) AS utc,
-    oldest_detail AS oldest_detail_ticks, undetailed AS undetailed_processes
+    oldest_detail AS oldest_detail_ticks, undetailed AS undetailed_processes,
+    scanned AS scanned_processes
   FROM tick;
 
 CREATE VIEW missed_ticks AS

@@ -49,7 +49,7 @@ base::Result<std::vector<KeptTick>> heights(Database& database, int64_t first,
       "SELECT id FROM tick WHERE id BETWEEN ? AND ? ORDER BY id");
   if (!ticks) return ticks.error();
   base::Result<Statement> sums = database.prepare(
-      "SELECT tick, category, coalesce(pss, rss) FROM proc_category "
+      "SELECT tick, category, pss FROM proc_category "
       "WHERE tick BETWEEN ? AND ? ORDER BY tick");
   if (!sums) return sums.error();
   sums->bind(0, first / kTicksPerBase * kTicksPerBase);

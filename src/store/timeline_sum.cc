@@ -1,6 +1,7 @@
 #include "store/timeline_sum.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tidemark::store {
 namespace {
@@ -174,21 +175,17 @@ void CategoryTimeline::advance(int64_t tick) {
 }
 
 void CategoryTimeline::set(int64_t tick, model::Category category, uint64_t rss,
-                           std::optional<uint64_t> pss, uint64_t private_bytes,
+                           uint64_t pss, uint64_t private_bytes,
                            uint64_t swap) {
   advance(tick);
   const auto at = static_cast<size_t>(category);
-  const Sum before = others_[at];
-  others_[at] = {private_bytes, swap, !pss};
+  const Sum before = std::exchange(others_[at], {private_bytes, swap});
   sums_.rss_bytes += rss - sums_.category_rss_bytes[at];
-  sums_.pss_bytes += pss.value_or(0) - sums_.category_pss_bytes[at];
+  sums_.pss_bytes += pss - sums_.category_pss_bytes[at];
   sums_.private_bytes += private_bytes - before.private_bytes;
   sums_.swap_bytes += swap - before.swap_bytes;
   sums_.category_rss_bytes[at] = rss;
-  sums_.category_pss_bytes[at] = pss.value_or(0);
-  sums_.scanned_count = 0;
-  for (const Sum& other : others_)
-    sums_.scanned_count |= other.is_scanned ? 1 : 0;
+  sums_.category_pss_bytes[at] = pss;
 }
 
 model::Timeline CategoryTimeline::take() {

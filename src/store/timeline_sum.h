@@ -79,16 +79,15 @@ class TimelineSum {
 class CategoryTimeline {
  public:
   explicit CategoryTimeline(const std::vector<model::RecordedTick>& ticks);
-  // In order of ticks. Without `pss` pages were only scanned.
-  void set(int64_t tick, model::Category category, uint64_t rss,
-           std::optional<uint64_t> pss, uint64_t private_bytes, uint64_t swap);
+  // In order of ticks.
+  void set(int64_t tick, model::Category category, uint64_t rss, uint64_t pss,
+           uint64_t private_bytes, uint64_t swap);
   model::Timeline take();
 
  private:
   struct Sum {
     uint64_t private_bytes = 0;
     uint64_t swap_bytes = 0;
-    bool is_scanned = false;
   };
   void advance(int64_t tick);
 
