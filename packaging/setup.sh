@@ -93,13 +93,14 @@ show_failure() {
     cat "$1"
 }
 
-# build_preset PRESET: configures and builds; the log is shown only on failure.
+# build_preset PRESET [ARGUMENT…]: configures and builds; the log is shown only on
+# failure. The arguments go to cmake --build.
 # A subshell, since presets are read from the current folder.
 build_preset() (
   cd -P "$root"
   log="build/$1/build.log"
   mkdir -p "build/$1"
-  if ! { configure_preset "$1" && cmake --build --preset "$1"; } 2>&1 |
+  if ! { configure_preset "$1" && cmake --build --preset "$@"; } 2>&1 |
     tee "$log" | show_progress; then
     show_failure "$log" >&2
     die "building the $1 preset failed" "the whole log is in $root/$log"
