@@ -195,6 +195,7 @@ model::Timeline CategoryTimeline::take() {
 
 void SeriesSum::set_end(int64_t process, int64_t tick) {
   ends_[tick].push_back(process);
+  end_of_[process] = tick;
 }
 
 void SeriesSum::change(size_t series, int64_t tick, int64_t delta_kib) {
@@ -231,6 +232,10 @@ void SeriesSum::end_until(int64_t tick) {
 void SeriesSum::add(const ChangeRow& row, bool is_frame,
                     model::Category category, const std::string& name) {
   end_until(row.tick);
+  // Where ticks were thinned out, the last of its changes and its end can have
+  // come to be one.
+  auto end = end_of_.find(row.process);
+  if (end != end_of_.end() && row.tick >= end->second) return;
   MappingShares& mappings = processes_[row.process];
   if (is_frame) clear(mappings, row.tick);
   MappingShare& share = mappings[row.no];

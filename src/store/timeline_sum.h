@@ -121,6 +121,7 @@ class SeriesSum {
   std::vector<Sum> sums_;
   std::unordered_map<int64_t, MappingShares> processes_;
   std::map<int64_t, std::vector<int64_t>> ends_;
+  std::unordered_map<int64_t, int64_t> end_of_;
 };
 
 }  // namespace tidemark::store
