@@ -15,8 +15,9 @@ constexpr int64_t kLeastGrowthBytes = int64_t{1} << 20;
 constexpr int64_t kLeastGrowthShare = 20;
 constexpr double kLeastFit = 0.7;
 constexpr double kLeastRising = 0.6;
-// One step up, however high, is no growth over time.
-constexpr uint64_t kLeastSteps = 5;
+// A straight line through a single step fits it to 0.75, and its median slope
+// is no zero: what rose once or twice does not keep growing.
+constexpr uint64_t kLeastRises = 3;
 
 std::vector<TrendPoint> thinned(const std::vector<TrendPoint>& points) {
   if (points.size() <= kMostPoints) return points;
@@ -90,7 +91,7 @@ bool is_worth_telling(const Trend& trend) {
          trend.growth_bytes * kLeastGrowthShare >
              static_cast<int64_t>(trend.first_bytes) &&
          trend.r_squared >= kLeastFit && trend.rising_share >= kLeastRising &&
-         trend.rising_count >= kLeastSteps;
+         trend.rise_count >= kLeastRises;
 }
 
 // A category that grows by one object alone says nothing that the object does
@@ -121,10 +122,10 @@ std::optional<Trend> trend_of(const std::vector<TrendPoint>& points) {
     ++moving;
     if (few[i].second > few[i - 1].second) ++rising;
   }
+  trend.rise_count = rising;
   trend.rising_share =
       moving == 0 ? 0
                   : static_cast<double>(rising) / static_cast<double>(moving);
-  trend.rising_count = rising;
   trend.first_bytes = static_cast<uint64_t>(points.front().second);
   trend.last_bytes = static_cast<uint64_t>(points.back().second);
   trend.growth_bytes = static_cast<int64_t>(trend.last_bytes) -

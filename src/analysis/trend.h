@@ -23,8 +23,8 @@ struct Trend {
   double bytes_per_second = 0;  // the median of all slopes (Theil-Sen)
   double r_squared = 0;         // of the straight line through all points
   double rising_share = 0;      // of the steps that were not level
-  uint64_t rising_count = 0;
-  int64_t growth_bytes = 0;  // from the first to the last
+  uint64_t rise_count = 0;      // steps upwards
+  int64_t growth_bytes = 0;     // from the first to the last
   uint64_t first_bytes = 0;
   uint64_t last_bytes = 0;
   uint64_t span_ns = 0;
