@@ -98,10 +98,10 @@ std::vector<Trend> growing(const std::function<double(double)>& value,
   return find_growing(timeline, {series}, ticks);
 }
 
-TEST(FindGrowing, TellsTheObjectWhereItIsAllOfItsCategory) {
+TEST(FindGrowing, TellsALeakByItsObject) {
   const std::vector<Trend> found =
       growing([](double s) { return 10 * kMiB + s * kMiB; });
-  ASSERT_EQ(found.size(), 1U) << "the category would say the same again";
+  ASSERT_EQ(found.size(), 1U) << "the whole category says nothing more";
   EXPECT_EQ(found[0].category, model::Category::Heap);
   EXPECT_EQ(found[0].name, "[heap]");
 }

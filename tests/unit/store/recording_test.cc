@@ -342,6 +342,7 @@ struct HistoryOptions {
   size_t tick_count = 0;
   size_t checked_from = 0;
   size_t checked_every = 1;
+  RecorderOptions recorder;
 };
 
 void check_history(const HistoryOptions& options) {
@@ -350,8 +351,13 @@ void check_history(const HistoryOptions& options) {
   for (size_t i = 0; i < options.tick_count; ++i)
     samples.push_back(sample_of(i, history.next()));
   const RecordingFile file;
-  const Recording recording = recorded(file, samples);
-  ASSERT_EQ(recording.ticks().size(), samples.size());
+  const Recording recording = recorded(file, samples, options.recorder);
+  const std::vector<model::RecordedTick>& ticks = recording.ticks();
+  if (options.recorder.most_bytes) {
+    ASSERT_LT(ticks.size(), samples.size());
+  } else {
+    ASSERT_EQ(ticks.size(), samples.size());
+  }
   const base::Result<model::Timeline> timeline = recording.timeline({});
   ASSERT_TRUE(timeline) << timeline.error().what;
   const base::Result<std::vector<model::Series>> series =
@@ -361,12 +367,19 @@ void check_history(const HistoryOptions& options) {
   for (size_t i = 0; i < samples.size(); ++i) {
     const auto tick = static_cast<int64_t>(i);
     known = advance(known, samples[i], tick);
-    if (i < options.checked_from || i % options.checked_every != 0) continue;
+    const auto at =
+        std::ranges::lower_bound(ticks, tick, {}, &model::RecordedTick::id);
+    const auto index = static_cast<size_t>(at - ticks.begin());
+    const bool is_kept = at != ticks.end() && at->id == tick;
+    if (!is_kept || i < options.checked_from ||
+        index % options.checked_every != 0) {
+      continue;
+    }
     SCOPED_TRACE("tick " + std::to_string(i) + " of seed " +
                  std::to_string(options.seed));
     expect_known(known, sample_at(recording, tick));
     const model::TimelinePoint sums = sums_of(known);
-    expect_sums(sums, timeline->points[i]);
+    expect_sums(sums, timeline->points[index]);
     EXPECT_EQ(series_sum(*series, tick), sums.pss_bytes);
     for (const model::RecordedProcess& process : recording.processes()) {
       auto found =
@@ -378,7 +391,7 @@ void check_history(const HistoryOptions& options) {
       EXPECT_EQ(*recording.detail_tick(process.id, tick),
                 found->second.detail_tick);
     }
-    if (i % 16 == 0) expect_view_sums(file.path(), tick, sums);
+    if (index % 16 == 0) expect_view_sums(file.path(), tick, sums);
     if (testing::Test::HasFailure()) return;
   }
 }
@@ -401,6 +414,16 @@ TEST(Recording, GivesBackALongHistoryAcrossABase) {
   options.tick_count = static_cast<size_t>(kTicksPerBase) + 100;
   options.checked_from = static_cast<size_t>(kTicksPerBase) - 20;
   options.checked_every = 3;
+  check_history(options);
+}
+
+// What a limit takes are whole ticks; those that stay are what they were.
+TEST(Recording, GivesBackEveryTickThatALimitHasLeft) {
+  HistoryOptions options;
+  options.seed = 9;
+  options.tick_count = 3000;
+  options.checked_every = 7;
+  options.recorder.most_bytes = 700'000;
   check_history(options);
 }
 

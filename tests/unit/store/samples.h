@@ -185,8 +185,10 @@ inline void accept_all(store::Recorder& recorder,
 
 // Writes them all and reads the file that came of it.
 inline store::Recording recorded(const RecordingFile& file,
-                                 const std::vector<model::Sample>& samples) {
-  std::unique_ptr<store::Recorder> recorder = make_recorder(file.path());
+                                 const std::vector<model::Sample>& samples,
+                                 const store::RecorderOptions& options = {}) {
+  std::unique_ptr<store::Recorder> recorder =
+      make_recorder(file.path(), options);
   accept_all(*recorder, samples);
   base::Status finished = recorder->finish();
   EXPECT_TRUE(finished) << finished.error().what;
