@@ -58,7 +58,7 @@ base::Result<std::vector<PageCount>> scan_pages(
   counts.reserve(mappings.size());
   constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
   for (const model::Mapping& mapping : mappings) {
-    if (mapping.start_address >= kKernelHalf || mapping.is_inaccessible()) {
+    if (mapping.start_address >= kKernelHalf) {
       counts.push_back({});
       continue;
     }
