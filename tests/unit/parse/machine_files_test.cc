@@ -131,6 +131,112 @@ TEST(ZoneInfo, SurvivesTruncationAtEveryByte) {
                                    "zoneinfo", parse_zoneinfo);
 }
 
+// ---- vmstat
+
+constexpr std::string_view kVmStatText =
+    "nr_free_pages 1000\n"
+    "allocstall_dma 1\nallocstall_normal 2\nallocstall_movable 3\n"
+    "pswpin 4\npswpout 5\npgfault 600\npgmajfault 7\n"
+    "pgsteal_kswapd 10\npgsteal_direct 20\npgsteal_khugepaged 1\n"
+    "pgscan_kswapd 30\npgscan_direct 40\npgscan_khugepaged 2\n"
+    "pgscan_direct_throttle 9\npgscan_anon 50\npgscan_file 22\n"
+    "pgsteal_anon 11\npgsteal_file 20\noom_kill 8\ncompact_stall 12\n"
+    "workingset_refault_anon 13\nworkingset_refault_file 14\n"
+    "thp_fault_alloc 15\nthp_fault_fallback 99\n";
+
+TEST(VmStat, ReadsEventsAndSumsFamilies) {
+  base::Result<model::VmStat> stat = parse_vmstat(kVmStatText);
+  ASSERT_TRUE(stat) << stat.error().what;
+  model::VmStat expected;
+  expected.fault_count = 600;
+  expected.major_fault_count = 7;
+  expected.swapped_in_pages = 4;
+  expected.swapped_out_pages = 5;
+  expected.scanned_pages = 72;
+  expected.reclaimed_pages = 31;
+  expected.stall_count = 6;
+  expected.refault_anon_pages = 13;
+  expected.refault_file_pages = 14;
+  expected.huge_fault_count = 15;
+  expected.compact_stall_count = 12;
+  expected.oom_kill_count = 8;
+  EXPECT_EQ(*stat, expected);
+}
+
+TEST(VmStat, CountsPagesOnceThoughTheyAreListedTwice) {
+  base::Result<model::VmStat> stat = parse_vmstat(kVmStatText);
+  EXPECT_EQ(stat->scanned_pages, 50U + 22)
+      << "anon and file are the same pages";
+}
+
+TEST(VmStat, LeavesUnreportedEventsEmpty) {
+  base::Result<model::VmStat> stat = parse_vmstat("pgfault 1\n");
+  ASSERT_TRUE(stat);
+  EXPECT_FALSE(stat->oom_kill_count) << "absent must not read as zero";
+  EXPECT_EQ(*parse_vmstat(""), model::VmStat());
+}
+
+TEST(VmStat, RefusesAKnownLabelWithGarbage) {
+  for (const char* text : {"pgfault x\n", "pgscan_kswapd\n", "oom_kill -1\n"}) {
+    base::Result<model::VmStat> stat = parse_vmstat(text);
+    ASSERT_FALSE(stat) << text;
+    EXPECT_EQ(stat.error().kind, ErrorKind::Malformed);
+  }
+}
+
+TEST(VmStat, SurvivesTruncationAtEveryByte) {
+  test::expect_survives_truncation(kVmStatText, "vmstat", parse_vmstat);
+}
+
+// ---- pressure
+
+constexpr std::string_view kPressureText =
+    "some avg10=0.12 avg60=0.05 avg300=0.01 total=123456\n"
+    "full avg10=0.00 avg60=0.00 avg300=0.00 total=789\n";
+
+TEST(Pressure, ReadsTheTotals) {
+  base::Result<model::Pressure> pressure = parse_pressure(kPressureText);
+  ASSERT_TRUE(pressure) << pressure.error().what;
+  EXPECT_EQ(pressure->some_ns, 123456000U);
+  EXPECT_EQ(pressure->full_ns, 789000U);
+}
+
+TEST(Pressure, LeavesFullEmptyWhereItIsMissing) {
+  base::Result<model::Pressure> pressure =
+      parse_pressure("some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n");
+  ASSERT_TRUE(pressure);
+  EXPECT_EQ(pressure->some_ns, 5000U);
+  EXPECT_FALSE(pressure->full_ns);
+}
+
+TEST(Pressure, RefusesGarbageAndOverflow) {
+  for (const char* text : {"some avg10=0.00\n", "some total=x\n",
+                           "full total=18446744073709551615\n"}) {
+    EXPECT_FALSE(parse_pressure(text)) << text;
+  }
+}
+
+TEST(Pressure, SurvivesTruncationAtEveryByte) {
+  test::expect_survives_truncation(kPressureText, "pressure", parse_pressure);
+}
+
+// ---- zram
+
+TEST(Zram, ReadsWhatIsStoredAndWhatItTakes) {
+  base::Result<model::Zram> zram = parse_zram(
+      "  4096000  1024000  1228800        0  1300000      250        0     "
+      "0\n");
+  ASSERT_TRUE(zram) << zram.error().what;
+  EXPECT_EQ(zram->stored_bytes, 4096000U);
+  EXPECT_EQ(zram->memory_bytes, 1228800U);
+}
+
+TEST(Zram, RefusesAShortLine) {
+  EXPECT_FALSE(parse_zram(""));
+  EXPECT_FALSE(parse_zram("4096 1024\n"));
+  EXPECT_FALSE(parse_zram("4096 1024 x\n"));
+}
+
 // ---- mountinfo
 
 Mount mount_of(std::string_view line) {

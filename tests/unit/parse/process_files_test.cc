@@ -114,6 +114,36 @@ TEST(Stat, SurvivesTruncationAtEveryByte) {
                                    "stat", parse_stat);
 }
 
+TEST(Stat, TellsWhereTheArgumentsLie) {
+  // Fields 25 to 52 of a process that may be looked into.
+  const std::string whole =
+      "42 (zoo) S 1 42 40 0 -1 4194304 11 0 22 0 1 2 0 0 20 0 3 0 188246 4096 "
+      "700 18446744073709551615 1 2 3 0 0 0 0 4096 0 0 0 0 17 1 0 0 0 0 0 4 5 "
+      "6 "
+      "140722601234567 140722601234599 8 9 0\n";
+  base::Result<model::ProcessStat> stat = parse_stat(whole);
+  ASSERT_TRUE(stat) << stat.error().what;
+  EXPECT_EQ(stat->argument_address, 140722601234567U);
+  EXPECT_EQ(parse_stat(stat_of("zoo"))->argument_address, 0U)
+      << "unknown where the line is short";
+}
+
+// ---- oom_score, oom_score_adj
+
+TEST(OomNumber, ReadsBothSigns) {
+  EXPECT_EQ(*parse_oom_number("666\n"), 666);
+  EXPECT_EQ(*parse_oom_number("-1000\n"), -1000);
+  EXPECT_EQ(*parse_oom_number("0"), 0);
+}
+
+TEST(OomNumber, RefusesGarbage) {
+  for (const char* text : {"", "\n", "x\n", "1 2\n", "--1\n"}) {
+    base::Result<int64_t> number = parse_oom_number(text);
+    ASSERT_FALSE(number) << text;
+    EXPECT_EQ(number.error().kind, ErrorKind::Malformed);
+  }
+}
+
 // ---- statm
 
 TEST(Statm, ReadsPagesInTheOrderOfTheKernel) {
