@@ -172,7 +172,9 @@ void DetailBudget::plan(const std::vector<DetailState*>& processes) {
       sorted, {}, [this](const DetailState* state) { return cost_of(*state); });
   const double whole =
       options_.core_share * static_cast<double>(options_.period_ns);
-  double left = std::max(whole - other_cost_ns_, whole / 10);
+  // A debt, of the first tick for instance, is paid back until the next plan.
+  const double debt = std::max(0.0, -credit_ns_) / kPlanTicks;
+  double left = std::max(whole - other_cost_ns_ - debt, whole / 10);
   size_t rest = sorted.size();
   uint32_t phase = 0;
   for (DetailState* state : sorted) {

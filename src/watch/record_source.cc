@@ -176,31 +176,53 @@ void RecordSource::read_counters(model::Sample& sample) {
   sample.processes.resize(tracked_.size());
 }
 
-void RecordSource::note_limits(Tracked& tracked, model::Sample& sample) const {
-  if (!budget_options_.is_limited) return;
-  std::string said;
-  if (tracked.detail.is_barred) {
+void RecordSource::note_stall(Tracked& tracked, model::Sample& sample) const {
+  if (tracked.detail.is_barred == tracked.was_barred) return;
+  tracked.was_barred = tracked.detail.is_barred;
+  std::string said = "smaps is read again: it would stall it no longer";
+  if (tracked.was_barred) {
     said = "smaps not read: one read would stall it " +
            base::long_duration(budget_.predicted_hold_ns(tracked.detail)) +
-           " of the allowed " + base::long_duration(budget_options_.stall_ns) +
+           ", allowed are " + base::long_duration(budget_options_.stall_ns) +
            (budget_.has_scan() ? "; its pages are scanned instead"
                                : "; this kernel cannot scan pages instead");
-  } else if (tracked.detail.step > 1) {
-    said =
-        "smaps every " +
-        base::long_duration(tracked.detail.step * budget_options_.period_ns) +
-        " instead of " + base::long_duration(budget_options_.period_ns) +
-        ": budget of CPU time";
-  } else if (!tracked.said.empty()) {
-    said = "smaps every " + base::long_duration(budget_options_.period_ns);
   }
-  // The predicted time changes with each reading; only the kind is news.
-  const auto kind = [](const std::string& text) {
-    return text.substr(0, text.find_first_of(":i"));
-  };
-  if (kind(said) == kind(tracked.said)) return;
-  tracked.said = said;
   sample.notes.push_back({tracked.process.id(), std::move(said)});
+}
+
+// One remark for all: with many processes each has its own step.
+void RecordSource::note_plan(const std::vector<DetailState*>& states,
+                             model::Sample& sample) {
+  uint32_t largest = 1;
+  size_t count = 0;
+  for (const DetailState* state : states) {
+    largest = std::max(largest, state->step);
+    if (state->step > 1) ++count;
+  }
+  if (largest == noted_step_) return;
+  noted_step_ = largest;
+  const std::string period = base::long_duration(budget_options_.period_ns);
+  std::string said = "smaps of all processes every " + period;
+  if (largest > 1) {
+    said = "smaps of " + std::to_string(count) + " of " +
+           std::to_string(states.size()) + " processes less often than every " +
+           period + ", up to every " +
+           base::long_duration(largest * budget_options_.period_ns) +
+           ": budget of CPU time";
+  }
+  sample.notes.push_back({{}, std::move(said)});
+}
+
+void RecordSource::plan_detail(model::Sample& sample) {
+  if (!budget_.is_plan_due(tracked_.size())) return;
+  std::vector<DetailState*> states;
+  for (auto& [pid, tracked] : tracked_) {
+    if (can_have_detail(tracked.process.process().state)) {
+      states.push_back(&tracked.detail);
+    }
+  }
+  budget_.plan(states);
+  note_plan(states, sample);
 }
 
 void RecordSource::read_detail(Tracked& tracked, DetailTier tier,
@@ -238,7 +260,7 @@ void RecordSource::read_process(Tracked& tracked, model::Process& out,
   DetailTier tier = DetailTier::Counters;
   if (can_have_detail(process.state)) {
     tier = budget_.choose(tracked.detail, is_urgent);
-    note_limits(tracked, sample);
+    note_stall(tracked, sample);
   }
   if (tier != DetailTier::Counters) {
     read_detail(tracked, tier, out);
@@ -303,15 +325,7 @@ base::Status RecordSource::collect(model::Sample& sample) {
     return base::fail(ErrorKind::Gone, "all chosen processes have ended");
   }
   budget_.begin_tick(base::monotonic_ns(), base::own_cpu_ns());
-  if (budget_.is_plan_due(tracked_.size())) {
-    std::vector<DetailState*> states;
-    for (auto& [pid, tracked] : tracked_) {
-      if (can_have_detail(tracked.process.process().state)) {
-        states.push_back(&tracked.detail);
-      }
-    }
-    budget_.plan(states);
-  }
+  plan_detail(sample);
   size_t index = 0;
   pss_bytes_ = 0;
   for (auto& [pid, tracked] : tracked_) {

@@ -56,7 +56,7 @@ class RecordSource : public model::Source {
     DetailState detail;
     bool is_target = false;  // chosen itself, not followed to
     uint64_t pss_bytes = 0;
-    std::string said;  // the last note about it
+    bool was_barred = false;  // as the last note about it says
   };
 
   base::Status find_processes();
@@ -70,7 +70,10 @@ class RecordSource : public model::Source {
                     model::Sample& sample);
   void read_detail(Tracked& tracked, model::DetailTier tier,
                    model::Process& out);
-  void note_limits(Tracked& tracked, model::Sample& sample) const;
+  void plan_detail(model::Sample& sample);
+  void note_plan(const std::vector<DetailState*>& states,
+                 model::Sample& sample);
+  void note_stall(Tracked& tracked, model::Sample& sample) const;
   void read_machine_parts(model::Sample& sample);
   bool has_target() const;
 
@@ -86,6 +89,7 @@ class RecordSource : public model::Source {
   std::vector<model::DeviceNumber> memory_devices_;
   uint64_t collect_count_ = 0;
   uint64_t pss_bytes_ = 0;
+  uint32_t noted_step_ = 1;  // the largest, as the last note says
   bool is_new_high_ = false;
   bool has_had_target_ = false;
 };
