@@ -57,8 +57,11 @@ std::vector<PeakRow> rows_of(const Composition& composition, size_t row_limit) {
     ++sum.others_count;
   }
   for (auto& [category, row] : sums) {
-    const bool has_named = std::ranges::any_of(
-        rows, [&](const PeakRow& named) { return named.category == category; });
+    // A captured structured binding is beyond clang 14.
+    const bool has_named =
+        std::ranges::any_of(rows, [whole = category](const PeakRow& named) {
+          return named.category == whole;
+        });
     // "31 others" only where some were named.
     if (!has_named) row.others_count = 0;
     rows.push_back(std::move(row));
