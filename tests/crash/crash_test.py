@@ -172,6 +172,17 @@ class Harness:
                 self.empty += 1
                 return None
             return f"our reader: {ours.stderr.strip() or ours.returncode}"
+        # What our reader sees where it may not write: the file without any journal.
+        log = self.folder / "a.tdm-wal"
+        if not log.exists() or log.stat().st_size == 0:
+            try:
+                with contextlib.closing(sqlite3.connect(
+                        f"file:{self.file}?mode=ro&immutable=1", uri=True)) as base:
+                    sound = base.execute("PRAGMA integrity_check").fetchone()[0]
+            except sqlite3.Error as error:
+                sound = str(error)
+            if sound != "ok":
+                return f"not sound for a reader that may not write: {sound[:200]}"
         try:
             with contextlib.closing(sqlite3.connect(self.file, timeout=5)) as base:
                 sound = base.execute("PRAGMA integrity_check").fetchone()[0]
