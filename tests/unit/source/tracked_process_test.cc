@@ -233,7 +233,7 @@ TEST(ScanPages, CountsTheSameInSmallSteps) {
     GTEST_SKIP() << "this kernel has no PAGEMAP_SCAN (6.7)";
   }
   ASSERT_TRUE(whole) << whole.error().what;
-  for (uint64_t step : {1, 7, 512}) {
+  for (uint64_t step : {1U, 7U, 512U}) {
     const auto steps = scan_pages(*directory, *full.mappings, step);
     ASSERT_TRUE(steps);
     EXPECT_EQ(*steps, *whole) << step << " pages a call";
