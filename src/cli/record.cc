@@ -304,13 +304,13 @@ base::Result<ExitCode> record_command_line(const RecordCommandOptions& options,
   selection.members = [&] { return command->members(); };
   watch::RecordSource source(roots, std::move(selection), options.budget);
   base::Status released = base::Ok{};
-  bool is_released = false;
+  uint64_t wait_count = 0;
   watch::RecordHooks hooks;
   hooks.wait_until = [&](uint64_t until) {
-    // The first sample is taken of the process that waits to become the
-    // command: only then is the file there to take it.
-    if (!is_released) {
-      is_released = true;
+    // The first sample is of the process that waits to become the command, so
+    // that there is one however short it lives.
+    if (wait_count++ == 0) return watch::WaitEnd::Due;
+    if (wait_count == 2) {
       released = command->release();
       if (!released) return watch::WaitEnd::Stop;
     }
