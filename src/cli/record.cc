@@ -301,14 +301,18 @@ base::Result<ExitCode> record_command_line(const RecordCommandOptions& options,
   for (const std::string& word : options.command)
     words += (words.empty() ? "" : " ") + word;
   watch::RecordSelection selection;
-  selection.members = [&] { return command->members(); };
+  uint64_t wait_count = 0;
+  // Until it has become the command it is a copy of ours.
+  selection.members = [&] {
+    return wait_count > 1 ? command->members() : std::vector<int32_t>();
+  };
+  selection.until_exit = false;  // the command's end ends the recording
   watch::RecordSource source(roots, std::move(selection), options.budget);
   base::Status released = base::Ok{};
-  uint64_t wait_count = 0;
   watch::RecordHooks hooks;
   hooks.wait_until = [&](uint64_t until) {
-    // The first sample is of the process that waits to become the command, so
-    // that there is one however short it lives.
+    // The first sample is of the machine before it starts, so that there is one
+    // however short it lives.
     if (wait_count++ == 0) return watch::WaitEnd::Due;
     if (wait_count == 2) {
       released = command->release();
@@ -321,6 +325,7 @@ base::Result<ExitCode> record_command_line(const RecordCommandOptions& options,
       record_with(options, info_of(roots, options, words), source, hooks);
   std::optional<source::Ending> ending = command->finish();
   if (!released) {
+    static_cast<void>(::unlink(options.common.output_path.c_str()));
     print_error(released.error());
     return released.error().kind == ErrorKind::NotFound
                ? ExitCode::NotFound
