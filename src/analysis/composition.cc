@@ -40,8 +40,9 @@ std::vector<Named> recorded_names(const Process& process) {
   for (size_t i = 0; i < process.mappings->size(); ++i) {
     const Mapping& mapping = (*process.mappings)[i];
     const RegionKind kind = process.kinds[i];
-    if (kind == RegionKind::Image && mapping.is_file()) image = mapping.name;
     const bool is_bss = kind == RegionKind::Image && mapping.name.empty();
+    // By its name, not its inode: what was imported may not have one.
+    if (kind == RegionKind::Image && !is_bss) image = mapping.name;
     named.push_back({kind, is_bss ? image : mapping.name});
   }
   return named;
@@ -60,6 +61,45 @@ std::vector<Named> names_of(const model::Sample& sample,
       named[region.first_index + i] = {region.kind, region.name};
   }
   return named;
+}
+
+struct Share {
+  Category category = Category::Anon;
+  Bytes bytes;
+};
+
+// Of a process's totals the kernel tells how its PSS divides, and nothing else:
+// resident, private and swapped pages stay with what no part explains. Taken
+// off one after the other, so that the shares add up to the whole also where a
+// broken file claims more.
+std::vector<Share> shares_of_rollup(const model::SmapsFields& fields) {
+  constexpr std::pair<SmapsField, Category> kParts[] = {
+      {SmapsField::PssAnon, Category::Anon},
+      {SmapsField::PssFile, Category::File},
+      {SmapsField::PssShmem, Category::Shm},
+  };
+  Bytes rest = bytes_of(fields);
+  std::vector<Share> shares;
+  if (const uint64_t huge = model::hugetlb_bytes(fields).value_or(0)) {
+    const uint64_t own = fields.get_or_zero(SmapsField::PrivateHugetlb);
+    shares.push_back({Category::Huge, {huge, huge, own, 0}});
+    rest.rss -= huge;
+    rest.pss -= huge;
+    rest.private_ -= own;
+  }
+  for (const auto& [field, category] : kParts) {
+    const uint64_t pss = std::min(fields.get_or_zero(field), rest.pss);
+    if (pss == 0) continue;
+    shares.push_back({category, {0, pss, 0, 0}});
+    rest.pss -= pss;
+  }
+  shares.push_back({Category::Unnamed, rest});
+  return shares;
+}
+
+std::vector<Share> shares_of(const Mapping& mapping, RegionKind kind) {
+  if (kind == RegionKind::Rollup) return shares_of_rollup(mapping.fields);
+  return {{model::region_category(kind), bytes_of(mapping.fields)}};
 }
 
 bool has_memory(const Process& process) {
@@ -102,16 +142,16 @@ Composition compose(const model::Sample& sample) {
     const std::vector<Named> named = names_of(sample, process);
     for (size_t i = 0; i < named.size(); ++i) {
       const Mapping& mapping = (*process.mappings)[i];
-      const Bytes bytes = bytes_of(mapping.fields);
       holder.is_scanned |= !mapping.fields.has(SmapsField::Pss);
-      holder.bytes.add(bytes);
-      const Category category = model::region_category(named[i].kind);
       const std::string name = model::object_name(named[i].kind, named[i].name);
-      Part& part = parts[{category, name}];
-      part.category = category;
-      part.name = name;
-      part.bytes.add(bytes);
-      ++part.mapping_count;
+      for (const Share& share : shares_of(mapping, named[i].kind)) {
+        holder.bytes.add(share.bytes);
+        Part& part = parts[{share.category, name}];
+        part.category = share.category;
+        part.name = name;
+        part.bytes.add(share.bytes);
+        ++part.mapping_count;
+      }
     }
     if (holder.is_scanned) ++all.scanned_count;
     all.total.add(holder.bytes);

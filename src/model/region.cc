@@ -13,25 +13,17 @@ struct KindWords {
   std::string_view token;
   Category category;
 };
-constexpr std::array<KindWords, 18> kKinds = {{
-    {"image", Category::Code},
-    {"heap", Category::Heap},
-    {"arena", Category::Heap},
-    {"named_heap", Category::Heap},
-    {"stack", Category::Stack},
-    {"thread_stack", Category::Stack},
-    {"anon", Category::Anon},
-    {"named_anon", Category::Anon},
-    {"jit", Category::Anon},
-    {"reservation", Category::Anon},
-    {"memfd", Category::Shm},
-    {"shared_anon", Category::Shm},
-    {"sysv", Category::Shm},
-    {"tmpfs", Category::Shm},
-    {"file", Category::File},
-    {"device", Category::File},
-    {"hugetlb", Category::Huge},
-    {"vdso", Category::Code},
+constexpr std::array<KindWords, 19> kKinds = {{
+    {"image", Category::Code},     {"heap", Category::Heap},
+    {"arena", Category::Heap},     {"named_heap", Category::Heap},
+    {"stack", Category::Stack},    {"thread_stack", Category::Stack},
+    {"anon", Category::Anon},      {"named_anon", Category::Anon},
+    {"jit", Category::Anon},       {"reservation", Category::Anon},
+    {"memfd", Category::Shm},      {"shared_anon", Category::Shm},
+    {"sysv", Category::Shm},       {"tmpfs", Category::Shm},
+    {"file", Category::File},      {"device", Category::File},
+    {"hugetlb", Category::Huge},   {"vdso", Category::Code},
+    {"rollup", Category::Unnamed},
 }};
 
 // HEAP_MAX_SIZE of glibc on 64-bit machines: arenas beyond the first are
@@ -146,6 +138,7 @@ class RegionFinder {
     if (m.name == "[stack]") return single(RegionKind::MainStack, i, m.name);
     if (m.name == "[heap]") return single(RegionKind::BrkHeap, i, m.name);
     if (is_vdso(m.name)) return vdso_at(i);
+    if (m.name == kRollupName) return single(RegionKind::Rollup, i, m.name);
     if (std::optional<Region> stack = thread_stack_at(i)) return *stack;
     if (std::optional<Region> arena = arena_at(i)) return *arena;
     if (std::optional<Region> shared = shared_memory_at(i)) return *shared;
@@ -341,6 +334,15 @@ std::optional<RegionKind> region_kind_from_token(std::string_view token) {
 
 Category region_category(RegionKind kind) {
   return kKinds[static_cast<size_t>(kind)].category;
+}
+
+Mapping rollup_mapping(const SmapsFields& totals) {
+  constexpr uint64_t kPageBytes = 4096;
+  Mapping mapping;
+  mapping.end_address = kPageBytes;
+  mapping.name = kRollupName;
+  mapping.fields = totals;
+  return mapping;
 }
 
 std::string object_name(RegionKind kind, const std::string& name) {

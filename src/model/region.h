@@ -35,10 +35,18 @@ enum class RegionKind : uint8_t {
   Device,           // /dev/…
   HugeTlb,          // hugetlb pages
   Vdso,             // [vdso], [vvar], [vsyscall]
+  Rollup,           // a whole process in one: only its totals are known
 };
 std::string_view region_kind_token(RegionKind kind);
 std::optional<RegionKind> region_kind_from_token(std::string_view token);
 Category region_category(RegionKind kind);
+
+// Totals of a process whose mappings nobody wrote down (smaps_rollup and what
+// is made of it), as one mapping, so that everything after it needs no other
+// road. It stands for no addresses: one page at zero, because a mapping of no
+// size is one that has ended.
+inline constexpr std::string_view kRollupName = "[rollup]";
+Mapping rollup_mapping(const SmapsFields& totals);
 
 struct DeviceNumber {
   uint32_t major = 0;

@@ -1,10 +1,12 @@
 #include "store/change_walk.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/text.h"
 #include "store/schema.h"
+#include "store/smaps_columns.h"
 
 namespace tidemark::store {
 namespace {
@@ -21,11 +23,7 @@ bool is_sane(int64_t kib) {
   return kib >= ChangeRow::kUnknown && kib <= kMostKib;
 }
 
-constexpr SmapsField kFieldOrder[ChangeRow::kFieldCount] = {
-    SmapsField::Pss,         SmapsField::PssDirty,     SmapsField::SharedClean,
-    SmapsField::SharedDirty, SmapsField::PrivateClean, SmapsField::PrivateDirty,
-    SmapsField::Referenced,  SmapsField::Anonymous,    SmapsField::Swap,
-};
+static_assert(std::size(kColumnFields) == ChangeRow::kFieldCount);
 
 constexpr std::string_view kColumns =
     "c.epoch, c.process, c.tick, c.no, c.trait, c.size, c.pss, c.pss_dirty, "
@@ -77,6 +75,23 @@ uint64_t flags_from(std::string_view text) {
   }
 }
 
+std::optional<int64_t> maybe_rare_kib(const std::string& rare,
+                                      std::string_view label) {
+  if (rare.empty()) return std::nullopt;
+  const std::string wanted = "\"" + std::string(label) + "\":";
+  const size_t at = rare.find(wanted);
+  if (at == std::string::npos) return std::nullopt;
+  std::string_view rest = std::string_view(rare).substr(at + wanted.size());
+  rest = rest.substr(0, rest.find_first_of(",}"));
+  return std::clamp<int64_t>(base::parse_i64(rest).value_or(0), 0, kMostKib);
+}
+
+std::optional<int64_t> maybe_rare_kib(const std::string& rare,
+                                      SmapsField field) {
+  return maybe_rare_kib(
+      rare, model::kSmapsLabels[static_cast<size_t>(field)].kernel_label);
+}
+
 std::optional<uint64_t> page_bytes(std::optional<int64_t> kib) {
   if (!kib) return std::nullopt;
   return static_cast<uint64_t>(*kib) * kKib;
@@ -85,33 +100,32 @@ std::optional<uint64_t> page_bytes(std::optional<int64_t> kib) {
 }  // namespace
 
 int64_t rare_kib(const std::string& rare, std::string_view label) {
-  if (rare.empty()) return 0;
-  const std::string wanted = "\"" + std::string(label) + "\":";
-  const size_t at = rare.find(wanted);
-  if (at == std::string::npos) return 0;
-  std::string_view rest = std::string_view(rare).substr(at + wanted.size());
-  rest = rest.substr(0, rest.find_first_of(",}"));
-  return std::clamp<int64_t>(base::parse_i64(rest).value_or(0), 0, kMostKib);
+  return maybe_rare_kib(rare, label).value_or(0);
 }
 
 void fill_fields(const ChangeRow& row, const std::vector<SmapsField>& present,
                  model::SmapsFields& fields) {
-  const bool is_scan = row.pss_kib() == ChangeRow::kUnknown;
-  const auto set = [&](SmapsField field, int64_t kib) {
-    if (kib != ChangeRow::kUnknown) {
-      fields.set(field, static_cast<uint64_t>(kib) * kKib);
+  const auto set = [&](SmapsField field, std::optional<int64_t> kib) {
+    if (kib && *kib != ChangeRow::kUnknown) {
+      fields.set(field, static_cast<uint64_t>(*kib) * kKib);
     }
   };
-  if (!is_scan) {
-    for (SmapsField field : present) {
-      const std::string_view label =
-          model::kSmapsLabels[static_cast<size_t>(field)].kernel_label;
-      set(field, rare_kib(row.rare, label));
-    }
+  const auto is_present = [&](SmapsField field) {
+    return std::ranges::find(present, field) != present.end();
+  };
+  const bool is_scan = row.pss_kib() == ChangeRow::kUnknown;
+  for (SmapsField field : kRareFields) {
+    const std::optional<int64_t> kib = maybe_rare_kib(row.rare, field);
+    if (kib) set(field, kib);
+    if (!kib && !is_scan && is_present(field)) set(field, 0);
   }
+  for (SmapsField field : kRollupFields)
+    set(field, maybe_rare_kib(row.rare, field));
   for (size_t i = 0; i < ChangeRow::kFieldCount; ++i)
-    set(kFieldOrder[i], row.fields_kib[i]);
-  set(SmapsField::Size, row.size_kib);
+    set(kColumnFields[i], row.fields_kib[i]);
+  if (is_scan || is_present(SmapsField::Size)) {
+    set(SmapsField::Size, row.size_kib);
+  }
   set(SmapsField::Rss, row.rss_kib);
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "store/schema.h"
+#include "store/smaps_columns.h"
 
 namespace tidemark::store {
 namespace {
@@ -22,25 +23,6 @@ constexpr uint64_t kAddressUnit = 4096;  // of every page size a multiple
 constexpr uint64_t kKeyframeRatio = 8;
 constexpr uint64_t kKeyframeSlack = 64;
 
-// Fields with a column of their own, in the order of the columns.
-constexpr SmapsField kColumnFields[] = {
-    SmapsField::Pss,         SmapsField::PssDirty,     SmapsField::SharedClean,
-    SmapsField::SharedDirty, SmapsField::PrivateClean, SmapsField::PrivateDirty,
-    SmapsField::Referenced,  SmapsField::Anonymous,    SmapsField::Swap,
-};
-// Those that are nearly always zero, by the kernel's name in one text.
-constexpr SmapsField kRareFields[] = {
-    SmapsField::Ksm,
-    SmapsField::LazyFree,
-    SmapsField::AnonHugePages,
-    SmapsField::ShmemPmdMapped,
-    SmapsField::FilePmdMapped,
-    SmapsField::SharedHugetlb,
-    SmapsField::PrivateHugetlb,
-    SmapsField::SwapPss,
-    SmapsField::Locked,
-};
-
 std::optional<int64_t> kib(std::optional<uint64_t> bytes) {
   if (!bytes) return std::nullopt;
   return static_cast<int64_t>(*bytes / kKib);
@@ -53,12 +35,16 @@ int64_t as_integer(uint64_t value) {
 
 std::string rare_text(const model::SmapsFields& fields) {
   std::string text;
-  for (SmapsField field : kRareFields) {
-    const uint64_t bytes = fields.get_or_zero(field);
-    if (bytes == 0) continue;
+  const auto add = [&](SmapsField field) {
     text += text.empty() ? "{\"" : ",\"";
     text += model::kSmapsLabels[static_cast<size_t>(field)].kernel_label;
-    text += "\":" + std::to_string(bytes / kKib);
+    text += "\":" + std::to_string(fields.get_or_zero(field) / kKib);
+  };
+  for (SmapsField field : kRareFields) {
+    if (fields.get_or_zero(field) != 0) add(field);
+  }
+  for (SmapsField field : kRollupFields) {
+    if (fields.has(field)) add(field);
   }
   return text.empty() ? text : text + "}";
 }
