@@ -16,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/get.h"
 #include "cli/output.h"
+#include "cli/output_file.h"
 #include "cli/targets.h"
 #include "source/process_source.h"
 #include "source/roots.h"
@@ -189,30 +190,6 @@ void keep_priority(const CommonOptions& common) {
              "they wait for a lock that we hold");
 }
 
-base::Status make_room(const RecordCommandOptions& options) {
-  const std::string& path = options.common.output_path;
-  if (path.empty() || path == "-") {
-    return base::fail(ErrorKind::Misused, "no file to record to",
-                      "tidemark record -o FILE.tdm ...");
-  }
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return base::Ok{};
-  if (!S_ISREG(info.st_mode)) {
-    return base::fail(ErrorKind::Misused, path + ": not a regular file");
-  }
-  if (info.st_size != 0 && !options.overwrites) {
-    return base::fail(ErrorKind::Misused, path + ": it exists already",
-                      "give another name, or --overwrite");
-  }
-  for (const char* suffix : {"", "-wal", "-shm"}) {
-    const std::string old = path + suffix;
-    if (::unlink(old.c_str()) != 0 && errno != ENOENT) {
-      return base::fail_errno(old, errno);
-    }
-  }
-  return base::Ok{};
-}
-
 // memory-record took a pid and a period in milliseconds. A second number that
 // is no process can only be that.
 void take_old_form(const source::Roots& roots, RecordCommandOptions& options) {
@@ -262,7 +239,9 @@ std::string target_words(const RecordCommandOptions& options,
 base::Result<watch::RecordResult> record_with(
     const RecordCommandOptions& options, const model::RecordingInfo& info,
     watch::RecordSource& source, watch::RecordHooks hooks) {
-  base::Status status = make_room(options);
+  base::Status status =
+      make_room(options.common.output_path, options.overwrites,
+                "tidemark record -o FILE.tdm ...");
   if (!status) return status.error();
   store::RecorderOptions recorder_options;
   recorder_options.most_bytes = options.most_bytes;
