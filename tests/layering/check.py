@@ -33,6 +33,7 @@ RESTRICTED = [
      "view/tui/"),
     (r"fmt/", r"(view|cli)/", "view/ and cli/"),
     (r"CLI/", r"cli/(options|main)\.cc$", "cli/options.cc and cli/main.cc"),
+    (r"nlohmann/", r"parse/memstats\.cc$", "parse/memstats.cc"),
     (r"boost/(beast|asio)", r"(base/http|view/web)",
      "base/http* and view/web"),
 ]
@@ -94,6 +95,7 @@ BAD = {
     "cli/ps.cc": "#include <CLI/CLI.hpp>\n",
     "cli/a.cc": "#include <base/text.h>\n",
     "cli/b.cc": '#include "ps.h"\n',
+    "cli/c.cc": "#include <nlohmann/json.hpp>\n",
     "base/b.cc": "#include <boost/asio.hpp>\n",
     "watch/b.cc": "#include <bpf/libbpf.h>\n",
     "utils/a.h": "",
@@ -103,6 +105,7 @@ GOOD = {
     "base/http.cc": "#include <boost/beast.hpp>\n",
     "source/a.cc": '#include "parse/p.h"\n#include <bpf/libbpf.h>\n',
     "store/a.cc": "#include <sqlite3.h>\n",
+    "parse/memstats.cc": "#include <nlohmann/json.hpp>\n",
     "view/tui/a.cc": '#include <ncurses.h>\n#include "analysis/a.h"\n',
     "view/text/a.cc": '#include <fmt/format.h>\n#include "view/v.h"\n',
     "watch/a.cc": '#include "store/s.h"\n#include "source/s.h"\n',
