@@ -22,6 +22,8 @@ const std::vector<CommandEntry>& command_table() {
       {"info", "what a recording holds, and how well it was made",
        info_command},
       {"diff", "what changed between two recordings or moments", diff_command},
+      {"import", "make a recording of what another tool has written",
+       import_command},
       {"doctor", "what works here, what is missing, how to get it",
        doctor_command},
       {"completion", "completions for bash, zsh or fish", completion_command},

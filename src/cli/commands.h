@@ -14,6 +14,7 @@ Command peak_command();
 Command replay_command();
 Command info_command();
 Command diff_command();
+Command import_command();
 Command doctor_command();
 Command completion_command();
 Command manual_command();
