@@ -1,10 +1,9 @@
 #include "view/json/maps.h"
 
-#include <fmt/format.h>
-
 #include <utility>
 #include <vector>
 
+#include "view/json/mapping.h"
 #include "view/json/use.h"
 
 namespace tidemark::view {
@@ -13,39 +12,9 @@ namespace {
 using base::JsonWriter;
 using model::Mapping;
 
-// Addresses are text: 2^53 is all a JSON reader must keep of a number.
-std::string hex(uint64_t address) {
-  return fmt::format("{:#x}", address);
-}
-
-void write_flags(JsonWriter& json, uint64_t flags) {
-  json.key("vm_flags");
-  json.begin_array();
-  for (size_t i = 0; i < model::kVmFlagCount; ++i) {
-    if ((flags >> i) & 1) json.string(model::kVmFlagNames[i]);
-  }
-  if (flags & model::kVmFlagOther) json.string("other");
-  json.end_array();
-}
-
 void write_mapping(JsonWriter& json, const Mapping& mapping) {
   json.begin_object();
-  json.member("start", hex(mapping.start_address));
-  json.member("end", hex(mapping.end_address));
-  json.member("permissions", model::permission_letters(mapping.permissions));
-  json.member("offset_bytes", mapping.offset_bytes);
-  json.member("device", fmt::format("{:02x}:{:02x}", mapping.device_major,
-                                    mapping.device_minor));
-  json.member("inode", mapping.inode_id);
-  json.member("name", mapping.name);
-  for (size_t i = 0; i < model::kSmapsFieldCount; ++i) {
-    const auto field = static_cast<model::SmapsField>(i);
-    if (!mapping.fields.has(field)) continue;
-    json.member(model::kSmapsLabels[i].json_name,
-                mapping.fields.get_or_zero(field));
-  }
-  json.member("thp_eligible", mapping.is_thp_eligible);
-  write_flags(json, mapping.vm_flags);
+  write_mapping_members(json, mapping);
   json.end_object();
 }
 
@@ -55,8 +24,8 @@ void write_region(JsonWriter& json, const analysis::MapsRegion& region) {
   json.member("category", model::category_token(region.category));
   json.member("name", region.name);
   if (region.thread_id != 0) json.member("thread_id", region.thread_id);
-  json.member("start", hex(region.start_address));
-  json.member("end", hex(region.end_address));
+  json.member("start", json_address(region.start_address));
+  json.member("end", json_address(region.end_address));
   json.member("size_bytes", region.sum.size_bytes);
   json.member("rss_bytes", region.sum.rss_bytes);
   json.member("pss_bytes", region.sum.pss_bytes);
