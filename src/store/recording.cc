@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "store/change_walk.h"
 #include "store/database.h"
@@ -57,6 +59,36 @@ struct Object {
   std::string name;
 };
 
+int64_t base_of(int64_t tick) {
+  return tick / kTicksPerBase * kTicksPerBase;
+}
+
+void fill_times(const model::RecordedTick& tick, Sample& sample) {
+  sample.started_realtime_ns = tick.realtime_ns;
+  sample.started_monotonic_ns = tick.monotonic_ns;
+  sample.ended_monotonic_ns = tick.monotonic_ns + tick.read_ns;
+  sample.is_new_high = tick.is_new_high;
+}
+
+// Who it is, and under which name at that tick.
+void fill_head(const RecordedProcess& recorded, int64_t tick,
+               Process& process) {
+  process.id = recorded.process;
+  process.stat.pid = recorded.process.pid;
+  process.stat.start_ticks = recorded.process.start_ticks;
+  auto image = std::ranges::upper_bound(recorded.images, tick, {},
+                                        &model::RecordedImage::from_tick);
+  if (image == recorded.images.begin()) return;
+  --image;
+  process.stat.comm = image->comm;
+  process.stat.parent_pid = image->parent_pid;
+  process.executable = model::known(image->executable);
+  process.command_line = image->command_line;
+  process.cgroup_path = image->cgroup_path;
+  process.status.user_id = image->user_id;
+  process.tier = model::DetailTier::Counters;
+}
+
 bool lives_at(const RecordedProcess& process, int64_t tick) {
   return process.first_tick <= tick &&
          (!process.gone_at_tick || *process.gone_at_tick > tick);
@@ -84,6 +116,9 @@ class Recording::Reader {
   }
 
   base::Result<Sample> sample_at(int64_t tick, const ProcessSet& chosen);
+  base::Status walk_samples(int64_t first, int64_t last,
+                            const ProcessSet& chosen,
+                            const SampleVisitor& visit);
   base::Result<std::optional<int64_t>> detail_tick(int64_t process,
                                                    int64_t tick);
   base::Result<model::Timeline> timeline(const ProcessSet& chosen);
@@ -116,13 +151,20 @@ class Recording::Reader {
   base::Status load_keyframes();
   base::Status load_plans();
   base::Result<const Heads*> heads_of(int64_t process);
-  base::Status fill_counters(int64_t tick,
+  base::Status fill_counters(int64_t base_tick, int64_t tick,
                              std::map<int64_t, Process>& processes);
-  base::Status fill_states(int64_t tick, std::map<int64_t, Process>& processes);
+  base::Status fill_states(int64_t base_tick, int64_t tick,
+                           std::map<int64_t, Process>& processes);
   base::Status fill_mappings(int64_t tick,
                              std::map<int64_t, Process>& processes);
   base::Result<Process> make_process(const std::map<int64_t, ChangeRow>& rows,
                                      int64_t process_id, Process process);
+  struct WalkState;
+  base::Status begin_walk(int64_t first, const ProcessSet& chosen,
+                          WalkState& state);
+  base::Status emit_tick(int64_t tick, const SampleVisitor& visit,
+                         WalkState& state);
+  void fill_tier(int64_t tick, int64_t id, Process& process);
   base::Status fill_machine_at(int64_t tick, Sample& sample);
   base::Status fill_cgroups_at(int64_t tick, Sample& sample);
   base::Status sum_residents(const ProcessSet& chosen, TimelineSum& sum);
@@ -293,17 +335,20 @@ base::Result<const Recording::Reader::Heads*> Recording::Reader::heads_of(
 }
 
 base::Status Recording::Reader::fill_counters(
-    int64_t tick, std::map<int64_t, Process>& processes) {
+    int64_t base_tick, int64_t tick, std::map<int64_t, Process>& processes) {
   base::Result<Statement> rows = database_.prepare(
       "SELECT process, epoch * 16 + tick, resident, shared, minor_faults, "
       "major_faults FROM proc_counter WHERE epoch BETWEEN ? AND ? "
       "ORDER BY epoch, process, tick");
   if (!rows) return rows.error();
-  rows->bind(0, tick / kTicksPerBase * kTicksPerBase / kTicksPerEpoch);
+  rows->bind(0, base_tick / kTicksPerEpoch);
   rows->bind(1, tick / kTicksPerEpoch);
   return for_each(*rows, [&] {
     auto found = processes.find(rows->integer(0));
-    if (found == processes.end() || rows->integer(1) > tick) return;
+    if (found == processes.end() || rows->integer(1) > tick ||
+        rows->integer(1) < base_tick) {
+      return;
+    }
     Process& process = found->second;
     process.statm.reset();
     if (!rows->is_null(2)) {
@@ -319,7 +364,7 @@ base::Status Recording::Reader::fill_counters(
 }
 
 base::Status Recording::Reader::fill_states(
-    int64_t tick, std::map<int64_t, Process>& processes) {
+    int64_t base_tick, int64_t tick, std::map<int64_t, Process>& processes) {
   base::Result<Statement> rows = database_.prepare(
       "SELECT process, epoch * 16 + tick, state, t.value, size, text, data, "
       "threads, high_mark, swap, page_table, hugetlb, locked, rss_anon, "
@@ -327,14 +372,17 @@ base::Status Recording::Reader::fill_states(
       "LEFT JOIN text t ON t.id = s.because WHERE epoch BETWEEN ? AND ? "
       "ORDER BY epoch, process, tick");
   if (!rows) return rows.error();
-  rows->bind(0, tick / kTicksPerBase * kTicksPerBase / kTicksPerEpoch);
+  rows->bind(0, base_tick / kTicksPerEpoch);
   rows->bind(1, tick / kTicksPerEpoch);
   const auto pages = [&](int column) {
     return bytes_of(*rows, column).value_or(0) / info_.page_size_bytes;
   };
   return for_each(*rows, [&] {
     auto found = processes.find(rows->integer(0));
-    if (found == processes.end() || rows->integer(1) > tick) return;
+    if (found == processes.end() || rows->integer(1) > tick ||
+        rows->integer(1) < base_tick) {
+      return;
+    }
     Process& process = found->second;
     process.state = static_cast<model::ProcessState>(rows->integer(2));
     process.mappings.unknown_because = rows->text(3);
@@ -460,12 +508,16 @@ base::Status Recording::Reader::fill_mappings(
         make_process(rows, id, std::move(processes[id]));
     if (!made) return made.error();
     processes[id] = std::move(*made);
-    auto plan = plans_.find(id);
-    if (plan == plans_.end()) continue;
-    const std::optional<DetailReading> reading = plan->second.last(tick);
-    if (reading) processes[id].tier = reading->tier;
+    fill_tier(tick, id, processes[id]);
   }
   return base::Ok{};
+}
+
+void Recording::Reader::fill_tier(int64_t tick, int64_t id, Process& process) {
+  auto plan = plans_.find(id);
+  if (plan == plans_.end()) return;
+  const std::optional<DetailReading> reading = plan->second.last(tick);
+  if (reading) process.tier = reading->tier;
 }
 
 base::Status Recording::Reader::fill_machine_at(int64_t tick, Sample& sample) {
@@ -490,7 +542,7 @@ base::Status Recording::Reader::fill_cgroups_at(int64_t tick, Sample& sample) {
       "WHERE s.epoch BETWEEN ? AND ? AND s.epoch * 16 + s.tick <= ? "
       "ORDER BY s.epoch, s.cgroup, s.tick");
   if (!rows) return rows.error();
-  rows->bind(0, tick / kTicksPerBase * kTicksPerBase / kTicksPerEpoch);
+  rows->bind(0, base_of(tick) / kTicksPerEpoch);
   rows->bind(1, tick / kTicksPerEpoch);
   rows->bind(2, tick);
   std::map<std::string, model::Cgroup> groups;
@@ -526,32 +578,15 @@ base::Result<Sample> Recording::Reader::sample_at(int64_t tick,
                       database_.path() + ": no tick " + std::to_string(tick));
   }
   Sample sample;
-  sample.started_realtime_ns = found->realtime_ns;
-  sample.started_monotonic_ns = found->monotonic_ns;
-  sample.ended_monotonic_ns = found->monotonic_ns + found->read_ns;
-  sample.is_new_high = found->is_new_high;
+  fill_times(*found, sample);
   std::map<int64_t, Process> processes;
   for (const RecordedProcess& recorded : processes_) {
     if (!lives_at(recorded, tick)) continue;
     if (!chosen.empty() && !chosen.contains(recorded.id)) continue;
-    Process& process = processes[recorded.id];
-    process.id = recorded.process;
-    process.stat.pid = recorded.process.pid;
-    process.stat.start_ticks = recorded.process.start_ticks;
-    auto image = std::ranges::upper_bound(recorded.images, tick, {},
-                                          &model::RecordedImage::from_tick);
-    if (image == recorded.images.begin()) continue;
-    --image;
-    process.stat.comm = image->comm;
-    process.stat.parent_pid = image->parent_pid;
-    process.executable = model::known(image->executable);
-    process.command_line = image->command_line;
-    process.cgroup_path = image->cgroup_path;
-    process.status.user_id = image->user_id;
-    process.tier = model::DetailTier::Counters;
+    fill_head(recorded, tick, processes[recorded.id]);
   }
-  status = fill_counters(tick, processes);
-  if (status) status = fill_states(tick, processes);
+  status = fill_counters(base_of(tick), tick, processes);
+  if (status) status = fill_states(base_of(tick), tick, processes);
   if (status) status = fill_mappings(tick, processes);
   if (status) status = fill_machine_at(tick, sample);
   if (status) status = fill_cgroups_at(tick, sample);
@@ -559,6 +594,126 @@ base::Result<Sample> Recording::Reader::sample_at(int64_t tick,
   for (auto& [id, process] : processes)
     sample.processes.push_back(std::move(process));
   return sample;
+}
+
+// What is known of every process at the tick that was visited last.
+struct Recording::Reader::WalkState {
+  std::map<int64_t, const RecordedProcess*> chosen;
+  std::map<int64_t, Process> processes;  // those that live
+  std::map<int64_t, std::map<int64_t, ChangeRow>> mappings;
+  std::set<int64_t> changed;  // since then
+  Sample sample;
+};
+
+// Everything up to `first`, which is then visited like the others.
+base::Status Recording::Reader::begin_walk(int64_t first,
+                                           const ProcessSet& chosen,
+                                           WalkState& state) {
+  for (const RecordedProcess& recorded : processes_) {
+    if (!chosen.empty() && !chosen.contains(recorded.id)) continue;
+    state.chosen[recorded.id] = &recorded;
+    if (!lives_at(recorded, first)) continue;
+    fill_head(recorded, first, state.processes[recorded.id]);
+  }
+  base::Status status = fill_counters(base_of(first), first, state.processes);
+  if (status) status = fill_states(base_of(first), first, state.processes);
+  return status;
+}
+
+base::Status Recording::Reader::emit_tick(int64_t tick,
+                                          const SampleVisitor& visit,
+                                          WalkState& state) {
+  std::erase_if(state.processes, [&](const auto& entry) {
+    return !lives_at(*state.chosen.at(entry.first), tick);
+  });
+  for (const auto& [id, recorded] : state.chosen) {
+    if (!lives_at(*recorded, tick)) continue;
+    Process& process = state.processes[id];
+    const model::DetailTier tier = process.tier;
+    fill_head(*recorded, tick, process);
+    process.tier = process.mappings ? tier : process.tier;
+  }
+  base::Status status = fill_counters(tick, tick, state.processes);
+  if (status) status = fill_states(tick, tick, state.processes);
+  if (!status) return status;
+  for (int64_t id : std::exchange(state.changed, {})) {
+    auto found = state.processes.find(id);
+    if (found == state.processes.end()) continue;
+    found->second.kinds.clear();
+    base::Result<Process> made =
+        make_process(state.mappings[id], id, std::move(found->second));
+    if (!made) return made.error();
+    found->second = std::move(*made);
+  }
+  auto at =
+      std::ranges::lower_bound(ticks_, tick, {}, &model::RecordedTick::id);
+  Sample& sample = state.sample;
+  sample = Sample();
+  fill_times(*at, sample);
+  status = fill_machine_at(tick, sample);
+  if (!status) return status;
+  // Lent for the length of the visit: most of them are the same at the next.
+  for (auto& [id, process] : state.processes) {
+    if (process.mappings) {
+      fill_tier(tick, id, process);
+      process.mappings.unknown_because.clear();
+    }
+    sample.processes.push_back(std::move(process));
+  }
+  status = visit(*at, sample);
+  size_t index = 0;
+  for (auto& [id, process] : state.processes)
+    process = std::move(sample.processes[index++]);
+  return status;
+}
+
+base::Status Recording::Reader::walk_samples(int64_t first, int64_t last,
+                                             const ProcessSet& chosen,
+                                             const SampleVisitor& visit) {
+  base::Status status = load_details();
+  if (!status) return status;
+  WalkState state;
+  status = begin_walk(first, chosen, state);
+  if (!status) return status;
+  std::map<int64_t, int64_t> starts;  // by process: its keyframe before `first`
+  int64_t begin = first;
+  for (const auto& [id, process] : state.processes) {
+    auto frames = keyframes_.find(id);
+    if (frames == keyframes_.end()) continue;
+    auto next = std::ranges::upper_bound(frames->second, first);
+    if (next != frames->second.begin()) starts[id] = *std::prev(next);
+    if (starts.contains(id)) begin = std::min(begin, starts[id]);
+  }
+  int64_t next_tick = first;
+  const auto emit_before = [&](int64_t tick) {
+    while (status && next_tick < tick && next_tick <= last)
+      status = emit_tick(next_tick++, visit, state);
+  };
+  std::map<int64_t, int64_t> frame_of;  // the last that was begun
+  const auto take = [&](const ChangeRow& row) {
+    if (!status || !state.chosen.contains(row.process)) return;
+    auto start = starts.find(row.process);
+    if (row.tick < (start == starts.end() ? first : start->second)) return;
+    emit_before(row.tick);
+    std::map<int64_t, ChangeRow>& rows = state.mappings[row.process];
+    const auto frames = keyframes_.find(row.process);
+    if (frames != keyframes_.end() && frame_of[row.process] != row.tick + 1 &&
+        std::ranges::binary_search(frames->second, row.tick)) {
+      frame_of[row.process] = row.tick + 1;
+      rows.clear();
+    }
+    state.changed.insert(row.process);
+    if (row.is_end()) {
+      rows.erase(row.no);
+    } else {
+      rows.insert_or_assign(row.no, row);
+    }
+  };
+  base::Result<ChangeWalk> walk = ChangeWalk::prepare(database_, {});
+  if (!walk) return walk.error();
+  base::Status walked = walk->walk(begin, last, take);
+  emit_before(last + 1);
+  return status ? walked : status;
 }
 
 base::Result<std::optional<int64_t>> Recording::Reader::detail_tick(
@@ -860,6 +1015,11 @@ base::Result<std::vector<TableSize>> Recording::table_sizes() const {
 base::Result<Sample> Recording::sample_at(int64_t tick,
                                           const ProcessSet& processes) const {
   return reader_->sample_at(tick, processes);
+}
+base::Status Recording::walk_samples(int64_t first, int64_t last,
+                                     const ProcessSet& processes,
+                                     const SampleVisitor& visit) const {
+  return reader_->walk_samples(first, last, processes, visit);
 }
 base::Result<std::optional<int64_t>> Recording::detail_tick(
     int64_t process, int64_t tick) const {

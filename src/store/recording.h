@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -47,6 +48,15 @@ class Recording {
   // `detail_tick` tells for each process when its mappings were read.
   base::Result<model::Sample> sample_at(int64_t tick,
                                         const ProcessSet& processes) const;
+  // The same for each tick from `first` to `last`, in order and in one pass:
+  // asking for them one by one reads what lies before each again. Without the
+  // control groups. The sample is used again after the visit, whose failure
+  // ends the walk.
+  using SampleVisitor =
+      std::function<base::Status(const model::RecordedTick&, model::Sample&)>;
+  base::Status walk_samples(int64_t first, int64_t last,
+                            const ProcessSet& processes,
+                            const SampleVisitor& visit) const;
   // When the mappings of a process were last read, at or before the tick.
   base::Result<std::optional<int64_t>> detail_tick(int64_t process,
                                                    int64_t tick) const;
