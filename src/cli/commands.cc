@@ -24,6 +24,8 @@ const std::vector<CommandEntry>& command_table() {
       {"diff", "what changed between two recordings or moments", diff_command},
       {"import", "make a recording of what another tool has written",
        import_command},
+      {"export", "a recording as CSV, JSON Lines, SQLite or folded stacks",
+       export_command},
       {"doctor", "what works here, what is missing, how to get it",
        doctor_command},
       {"completion", "completions for bash, zsh or fish", completion_command},

@@ -15,6 +15,7 @@ Command replay_command();
 Command info_command();
 Command diff_command();
 Command import_command();
+Command export_command();
 Command doctor_command();
 Command completion_command();
 Command manual_command();
