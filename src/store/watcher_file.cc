@@ -1,14 +1,20 @@
 #include "store/watcher_file.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <limits>
 #include <set>
 #include <utility>
 
+#include "base/fd.h"
 #include "base/text.h"
 #include "model/region.h"
+#include "store/schema.h"
 
 namespace tidemark::store {
 namespace {
@@ -66,18 +72,32 @@ base::Error not_ours(const std::string& path) {
                     path + ": not a database of memory-watcher");
 }
 
-base::Status check_length(Database& database) {
+// Out of the header of the file, big-endian: SQLite itself only calls a short
+// file malformed.
+base::Status check_length(const std::string& path) {
+  std::array<unsigned char, 32> header{};
+  const base::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};
-  if (::stat(database.path().c_str(), &info) != 0) return base::Ok{};
-  base::Result<int64_t> pages = database.integer("PRAGMA page_count");
-  base::Result<int64_t> page_size = database.integer("PRAGMA page_size");
-  if (!pages) return not_ours(database.path());
-  if (!page_size) return page_size.error();
-  if (info.st_size >= *pages * *page_size) return base::Ok{};
-  return base::fail(
-      ErrorKind::Malformed,
-      database.path() + ": cut short: " + std::to_string(info.st_size) +
-          " of " + std::to_string(*pages * *page_size) + " bytes");
+  if (!file || ::fstat(file.get(), &info) != 0) {
+    return base::fail_errno(path, errno);
+  }
+  if (S_ISDIR(info.st_mode)) return base::fail_errno(path, EISDIR);
+  const ssize_t got = ::pread(file.get(), header.data(), header.size(), 0);
+  if (got != static_cast<ssize_t>(header.size())) return not_ours(path);
+  int64_t pages = 0;
+  for (size_t i = 28; i < 32; ++i)
+    pages = pages << 8 | header[i];
+  // The largest page size does not fit and is written as 1.
+  const int64_t page_size = header[16] << 8 | header[17];
+  const int64_t bytes = pages * (page_size == 1 ? 65'536 : page_size);
+  constexpr std::string_view kMagic = "SQLite format 3";
+  if (!std::equal(kMagic.begin(), kMagic.end(), header.begin())) {
+    return not_ours(path);
+  }
+  if (info.st_size >= bytes) return base::Ok{};
+  return base::fail(ErrorKind::Malformed,
+                    path + ": cut short: " + std::to_string(info.st_size) +
+                        " of " + std::to_string(bytes) + " bytes");
 }
 
 }  // namespace
@@ -88,10 +108,15 @@ base::Error WatcherFile::malformed(const std::string& what) const {
 
 base::Result<WatcherFile> WatcherFile::open(const std::string& path,
                                             WatcherOptions options) {
+  base::Status status = check_length(path);
+  if (!status) return status.error();
   base::Result<Database> database = Database::open(path, OpenMode::ReadOnly);
   if (!database) return database.error();
-  base::Status status = check_length(*database);
-  if (!status) return status.error();
+  base::Result<int64_t> id = database->integer("PRAGMA application_id");
+  if (id && *id == kApplicationId) {
+    return base::fail(ErrorKind::Malformed,
+                      path + ": a recording of tidemark already");
+  }
   WatcherFile file(std::move(*database), std::move(options));
   status = file.prepare();
   if (!status) return status.error();

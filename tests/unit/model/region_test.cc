@@ -77,10 +77,10 @@ RegionHints with_threads(std::vector<Thread> threads) {
 
 TEST(RegionKind, HasAWordOfItsOwn) {
   std::set<std::string_view> tokens;
-  for (int kind = 0; kind <= static_cast<int>(RegionKind::Vdso); ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(RegionKind::Rollup); ++kind) {
     tokens.insert(region_kind_token(static_cast<RegionKind>(kind)));
   }
-  EXPECT_EQ(tokens.size(), static_cast<size_t>(RegionKind::Vdso) + 1);
+  EXPECT_EQ(tokens.size(), static_cast<size_t>(RegionKind::Rollup) + 1);
 }
 
 TEST(RegionKind, BelongsToTheCategoryOfTheContract) {
@@ -518,6 +518,18 @@ RC_GTEST_PROP(Regions, CoverEveryMappingOnceInOrder, ()) {
     next += region.mapping_count;
   }
   RC_ASSERT(next == mappings.size());
+}
+
+// ---- totals
+
+TEST(Rollup, IsOneMappingOfItsOwnKind) {
+  SmapsFields totals;
+  totals.set(SmapsField::Pss, 7 * kPage);
+  const Mapping mapping = rollup_mapping(totals);
+  EXPECT_EQ(told(std::vector<Mapping>{mapping}), "rollup");
+  EXPECT_EQ(region_category(RegionKind::Rollup), Category::Unnamed);
+  EXPECT_EQ(mapping.fields, totals);
+  EXPECT_GT(mapping.size_bytes(), 0U) << "no size is the mark of an end";
 }
 
 // ---- bss

@@ -1,0 +1,85 @@
+// Totals without mappings survive the store.
+#include <gtest/gtest.h>
+
+#include "model/region.h"
+#include "unit/store/scratch.h"
+
+namespace tidemark::store {
+namespace {
+
+using model::SmapsField;
+using test::process_of;
+using test::sample_of;
+
+model::SmapsFields totals() {
+  model::SmapsFields fields;
+  fields.set(SmapsField::Rss, 900 * 1024);
+  fields.set(SmapsField::Pss, 100 * 1024);
+  fields.set(SmapsField::PssAnon, 60 * 1024);
+  fields.set(SmapsField::PssFile, 0);
+  fields.set(SmapsField::PssShmem, 9 * 1024);
+  fields.set(SmapsField::Locked, 0);
+  return fields;
+}
+
+model::Sample back(const std::string& path, int64_t tick) {
+  base::Result<Recording> recording = Recording::open(path);
+  EXPECT_TRUE(recording) << recording.error().what;
+  if (!recording) return {};
+  base::Result<model::Sample> sample = recording->sample_at(tick, {});
+  EXPECT_TRUE(sample) << sample.error().what;
+  return sample ? *sample : model::Sample();
+}
+
+TEST(RollupRows, ComeBackWithTheirKindAndAllTheyTold) {
+  const test::Scratch scratch;
+  const std::string path = scratch.file("a.tdm");
+  test::record(
+      path, {sample_of(0, {process_of(7, {model::rollup_mapping(totals())})})});
+  const model::Sample sample = back(path, 0);
+  ASSERT_EQ(sample.processes.size(), 1U);
+  const model::Process& process = sample.processes[0];
+  ASSERT_TRUE(process.mappings);
+  ASSERT_EQ(process.mappings->size(), 1U);
+  EXPECT_EQ(process.kinds[0], model::RegionKind::Rollup);
+  EXPECT_EQ(process.mappings->front().fields, totals());
+}
+
+TEST(RollupRows, DoNotLendTheirFieldsToOtherMappings) {
+  const test::Scratch scratch;
+  const std::string path = scratch.file("a.tdm");
+  test::record(
+      path,
+      {sample_of(0, {process_of(7, {model::rollup_mapping(totals())})}),
+       sample_of(1, {process_of(7, {test::mapping_at(0x1000, "[heap]", 5)})})});
+  const model::Sample sample = back(path, 1);
+  ASSERT_TRUE(sample.processes.at(0).mappings);
+  const model::SmapsFields& fields =
+      sample.processes[0].mappings->front().fields;
+  EXPECT_EQ(fields.get(SmapsField::Pss), 5U * 1024);
+  for (SmapsField field :
+       {SmapsField::PssAnon, SmapsField::PssFile, SmapsField::PssShmem}) {
+    EXPECT_FALSE(fields.has(field));
+  }
+}
+
+TEST(RollupRows, FieldsWithAColumnAreNotZeroForWantOfOne) {
+  const test::Scratch scratch;
+  const std::string path = scratch.file("a.tdm");
+  model::Mapping full = test::mapping_at(0x1000, "[heap]", 5);
+  full.fields.set(SmapsField::Swap, 3 * 1024);
+  full.fields.set(SmapsField::PrivateDirty, 5 * 1024);
+  test::record(
+      path,
+      {sample_of(0, {process_of(7, {full})}),
+       sample_of(1, {process_of(7, {test::mapping_at(0x1000, "[heap]", 6)})})});
+  const model::Sample sample = back(path, 1);
+  const model::SmapsFields& fields =
+      sample.processes.at(0).mappings->front().fields;
+  EXPECT_FALSE(fields.has(SmapsField::Swap));
+  EXPECT_FALSE(fields.has(SmapsField::PrivateDirty));
+  EXPECT_EQ(fields.get(SmapsField::Rss), 6U * 1024);
+}
+
+}  // namespace
+}  // namespace tidemark::store
