@@ -404,8 +404,7 @@ Command export_command() {
       {"tidemark export web.tdm --what categories --since 60s", "to stdout"},
       {"tidemark export web.tdm --to folded | flamegraph.pl", "the peak"},
       {"tidemark export web.tdm --to sqlite -o web.db", "for SQL"},
-      {"tidemark export web.tdm --to memory-watcher -o old.db",
-       "for memory-peak and memory-chart"},
+      {"tidemark export a.tdm --to memory-watcher -o old.db", "for its tools"},
   };
   add_export_options(command.options, *options);
   command.run = [options] { return run_export(*options); };

@@ -286,11 +286,11 @@ Command import_command() {
       "mappings (smaps_rollup, memstats) the kernel's own split of PSS is "
       "kept; the guest's numbers in memstats become notes.";
   command.examples = {
-      {"tidemark import measurement.db -o old.tdm --time-zone +02:00",
-       "a memory-watcher database from elsewhere"},
-      {"tidemark import smaps.txt -o one.tdm --pid 1234 --name postgres",
-       "one sample of one process"},
-      {"tidemark import before.txt after.txt -o two.tdm", "two of them"},
+      {"tidemark import measurement.db -o a.tdm --time-zone UTC",
+       "of memory-watcher"},
+      {"tidemark import smaps.txt -o a.tdm --pid 12 --name db",
+       "one process, once"},
+      {"tidemark import a.txt b.txt -o ab.tdm", "two of them"},
       {"tidemark import memstats.json -o vm.tdm", "a virtual machine"},
   };
   add_import_options(command.options, *options);

@@ -15,6 +15,7 @@ namespace {
 using model::Category;
 using model::Moment;
 using model::Process;
+using model::SmapsField;
 
 // Those that mappings can be of. All of them at every tick, so that a column of
 // a chart has no holes.
@@ -72,7 +73,7 @@ std::string mapping_fields(const model::Mapping& mapping) {
   std::string out;
   for (size_t i = 0; i < model::kSmapsFieldCount; ++i) {
     const std::optional<uint64_t> bytes =
-        mapping.fields.get(static_cast<model::SmapsField>(i));
+        mapping.fields.get(static_cast<SmapsField>(i));
     out += "," + (bytes ? std::to_string(*bytes) : std::string());
   }
   return out;
@@ -104,6 +105,17 @@ std::string mapping_rows(const Moment& moment) {
   return out;
 }
 
+// Empty rather than zero where no mapping of the sample tells it.
+std::string sum_text(const Moment& moment, SmapsField field, uint64_t bytes) {
+  for (const Process& process : moment.sample->processes) {
+    if (!process.mappings) continue;
+    for (const model::Mapping& mapping : *process.mappings) {
+      if (mapping.fields.has(field)) return std::to_string(bytes);
+    }
+  }
+  return "";
+}
+
 std::string category_rows(const Moment& moment) {
   std::array<analysis::Bytes, model::kCategoryCount> sums{};
   for (const analysis::Part& part : analysis::compose(*moment.sample).parts)
@@ -113,8 +125,11 @@ std::string category_rows(const Moment& moment) {
   for (Category category : kShown) {
     const analysis::Bytes& sum = sums[static_cast<size_t>(category)];
     out += fmt::format("{},{},{},{},{},{}\n", head,
-                       model::category_token(category), sum.rss, sum.pss,
-                       sum.private_, sum.swap);
+                       model::category_token(category),
+                       sum_text(moment, SmapsField::Rss, sum.rss),
+                       sum_text(moment, SmapsField::Pss, sum.pss),
+                       sum_text(moment, SmapsField::PrivateDirty, sum.private_),
+                       sum_text(moment, SmapsField::Swap, sum.swap));
   }
   return out;
 }
