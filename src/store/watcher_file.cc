@@ -8,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <limits>
-#include <set>
 #include <utility>
 
 #include "base/fd.h"
@@ -24,8 +23,8 @@ using model::Mapping;
 using model::SmapsField;
 
 constexpr uint64_t kKib = 1024;
-// Beyond any machine; what is larger would not fit in bytes.
-constexpr int64_t kMostKib = int64_t{1} << 50;
+// More than any machine has; a recording refuses it, too.
+constexpr int64_t kMostKib = int64_t{1} << 42;
 constexpr uint64_t kPageKib = 4;  // it multiplies statm by four everywhere
 
 bool is_amount(int64_t kib) {
@@ -40,31 +39,6 @@ uint64_t address_of(const Statement& rows, int column) {
   constexpr double kTwoTo64 = 18446744073709551616.0;
   const double value = rows.real(column);
   return value >= 0 && value < kTwoTo64 ? static_cast<uint64_t>(value) : 0;
-}
-
-// What the classifier would have seen: files are told by an inode there, and
-// names are cut at their first blank here. The numbers are ours and for the
-// length of this function only.
-std::vector<model::RegionKind> kinds_of(std::vector<Mapping>& mappings) {
-  std::map<std::string, uint64_t> inodes;
-  for (Mapping& mapping : mappings) {
-    if (mapping.name.empty() || mapping.name.starts_with('[')) continue;
-    mapping.inode_id =
-        inodes.emplace(mapping.name, inodes.size() + 1).first->second;
-  }
-  std::vector<model::RegionKind> kinds(mappings.size());
-  for (const model::Region& region : model::find_regions(mappings, {})) {
-    std::fill_n(kinds.begin() + static_cast<ptrdiff_t>(region.first_index),
-                region.mapping_count, region.kind);
-  }
-  for (size_t i = 0; i < mappings.size(); ++i) {
-    mappings[i].inode_id = 0;
-    // "/dev/zero (deleted)": only memory shared that way is mapped so.
-    if (mappings[i].name == "/dev/zero" && mappings[i].permissions.shared) {
-      kinds[i] = model::RegionKind::SharedAnonymous;
-    }
-  }
-  return kinds;
 }
 
 base::Error not_ours(const std::string& path) {
@@ -310,15 +284,15 @@ base::Status WatcherFile::step_machine() {
   return base::Ok{};
 }
 
-base::Result<std::vector<WatcherFile::Range>> WatcherFile::read_ranges(
+base::Result<std::vector<WatcherRange>> WatcherFile::read_ranges(
     int64_t measurement) {
   ranges_.bind(0, measurement);
-  std::vector<Range> all;
+  std::vector<WatcherRange> all;
   while (true) {
     base::Result<bool> row = ranges_.step();
     if (!row) return row.error();
     if (!*row) return all;
-    Range& range = all.emplace_back();
+    WatcherRange& range = all.emplace_back();
     range.row_id = ranges_.maybe_integer(0).value_or(-1);
     range.is_own = ranges_.integer(7) != 0;
     Mapping& mapping = range.mapping;
@@ -339,48 +313,6 @@ base::Result<std::vector<WatcherFile::Range>> WatcherFile::read_ranges(
 
 namespace {
 
-struct Sums {
-  uint64_t rss_bytes = 0;
-  uint64_t pss_bytes = 0;
-  bool operator==(const Sums&) const = default;
-};
-
-// Takes out what cannot be a mapping of this measurement.
-template <typename Range>
-void keep_own(std::vector<Range>& ranges) {
-  std::set<int64_t> seen;
-  std::erase_if(ranges, [&](const Range& range) {
-    return !range.is_own || !seen.insert(range.row_id).second;
-  });
-}
-
-// A range is gone when a row's key leads nowhere.
-template <typename Range>
-void drop_nowhere(std::vector<Range>& ranges) {
-  std::erase_if(ranges, [](const Range& range) {
-    return range.row_id < 0 ||
-           range.mapping.end_address < range.mapping.start_address + kKib;
-  });
-}
-
-template <typename Range>
-Sums sums_of(const std::vector<Range>& ranges) {
-  Sums sums;
-  for (const Range& range : ranges) {
-    sums.rss_bytes += range.mapping.fields.get_or_zero(SmapsField::Rss);
-    sums.pss_bytes += range.mapping.fields.get_or_zero(SmapsField::Pss);
-  }
-  return sums;
-}
-
-template <typename Range>
-bool has_twice(const std::vector<Range>& ranges) {
-  std::set<int64_t> seen;
-  return !std::ranges::all_of(ranges, [&](const Range& range) {
-    return seen.insert(range.row_id).second;
-  });
-}
-
 // All zeros: a kernel thread, or a process that waits for its parent. Pages
 // and no mappings: the recorder was not allowed to see them.
 model::ProcessState state_without_mappings(const model::Process& process,
@@ -393,36 +325,30 @@ model::ProcessState state_without_mappings(const model::Process& process,
 
 }  // namespace
 
-// True when they are what was measured, perhaps after taking others out.
-bool WatcherFile::check_sums(const Measurement& measurement,
-                             std::vector<Range>& ranges,
+void WatcherFile::check_sums(const Measurement& measurement,
+                             std::vector<WatcherRange>& ranges,
                              model::Sample& sample) {
-  const Sums wanted = {static_cast<uint64_t>(measurement.rss_kib) * kKib,
-                       static_cast<uint64_t>(measurement.pss_kib) * kKib};
-  const size_t row_count = ranges.size();
-  const Sums found = sums_of(ranges);
-  const bool is_whole = found == wanted && !has_twice(ranges);
-  if (!is_whole) keep_own(ranges);
-  drop_nowhere(ranges);
-  if (is_whole && ranges.size() == row_count) return true;
+  const RangeCheck check =
+      check_ranges(measurement.rss_kib, measurement.pss_kib, ranges);
+  if (check.is_whole) return;
   ++counts_.collided_count;
-  const bool is_repaired = sums_of(ranges) == wanted;
-  if (!is_repaired) ++counts_.unrepaired_count;
+  if (!check.is_repaired) ++counts_.unrepaired_count;
   sample.notes.push_back(
       {measurement.head.id,
-       "collided in the source: " + std::to_string(row_count) + " rows of " +
-           std::to_string(found.pss_bytes / kKib) + " KiB PSS where " +
+       "collided in the source: " + std::to_string(check.row_count) +
+           " rows of " + std::to_string(check.pss_kib) + " KiB PSS where " +
            std::to_string(measurement.pss_kib) + " were measured; " +
-           std::to_string(row_count - ranges.size()) + " left out" +
-           (is_repaired ? ", the sums agree now" : ", the sums still differ")});
-  return is_repaired;
+           std::to_string(check.row_count - ranges.size()) + " left out" +
+           (check.is_repaired ? ", the sums agree now"
+                              : ", the sums still differ")});
 }
 
 base::Status WatcherFile::add_process(model::Sample& sample) {
-  base::Result<std::vector<Range>> ranges = read_ranges(measurement_->row_id);
+  base::Result<std::vector<WatcherRange>> ranges =
+      read_ranges(measurement_->row_id);
   if (!ranges) return ranges.error();
   check_sums(*measurement_, *ranges, sample);
-  std::ranges::stable_sort(*ranges, {}, [](const Range& range) {
+  std::ranges::stable_sort(*ranges, {}, [](const WatcherRange& range) {
     return range.mapping.start_address;
   });
   Known& known = known_[*measurement_->process];
@@ -440,9 +366,9 @@ base::Status WatcherFile::add_process(model::Sample& sample) {
     known.had_memory = true;
     std::vector<Mapping> mappings;
     mappings.reserve(ranges->size());
-    for (Range& range : *ranges)
+    for (WatcherRange& range : *ranges)
       mappings.push_back(std::move(range.mapping));
-    process.kinds = kinds_of(mappings);
+    process.kinds = watcher_kinds(mappings);
     process.mappings = model::known(std::move(mappings));
   }
   sample.processes.push_back(std::move(process));

@@ -25,6 +25,7 @@
 #include "base/time_zone.h"
 #include "model/sample.h"
 #include "store/database.h"
+#include "store/watcher_ranges.h"
 
 namespace tidemark::store {
 
@@ -72,11 +73,6 @@ class WatcherFile {
     model::Process head;  // all but its mappings
     bool has_statm = false;
   };
-  struct Range {
-    int64_t row_id = 0;
-    model::Mapping mapping;
-    bool is_own = true;
-  };
   struct Known {
     model::Process process;  // as last measured, without mappings
     std::string last_time;   // of its last measurement in the file
@@ -98,10 +94,10 @@ class WatcherFile {
   base::Status step_machine();
   base::Status take_head(Measurement& measurement);
   base::Status add_process(model::Sample& sample);
-  base::Result<std::vector<Range>> read_ranges(int64_t measurement);
+  base::Result<std::vector<WatcherRange>> read_ranges(int64_t measurement);
   base::Error malformed(const std::string& what) const;
-  bool check_sums(const Measurement& measurement, std::vector<Range>& ranges,
-                  model::Sample& sample);
+  void check_sums(const Measurement& measurement,
+                  std::vector<WatcherRange>& ranges, model::Sample& sample);
   void bridge_missing(const std::string& time, model::Sample& sample);
 
   Database database_;
