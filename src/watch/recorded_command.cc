@@ -56,6 +56,14 @@ bool RecordedCommand::is_due() {
                                                 crossed_bytes) != Picture::None;
 }
 
+// Growth that has stopped since, or a sample that could not be paid for then.
+bool RecordedCommand::is_owed() {
+  const uint64_t now = base::monotonic_ns();
+  const std::optional<uint64_t> look = schedule_.next_look_ns();
+  return look && now >= *look &&
+         schedule_.looked(now, gauge_.height_bytes()) != Picture::None;
+}
+
 WaitEnd RecordedCommand::wait_until(uint64_t monotonic_ns) {
   while (true) {
     std::array<pollfd, 3> waiting = {{
@@ -64,7 +72,9 @@ WaitEnd RecordedCommand::wait_until(uint64_t monotonic_ns) {
         {gauge_.wake_fd(), POLLIN, 0},
     }};
     const uint64_t now = base::monotonic_ns();
-    const uint64_t left = monotonic_ns > now ? monotonic_ns - now : 0;
+    const uint64_t until =
+        std::min(monotonic_ns, schedule_.next_look_ns().value_or(UINT64_MAX));
+    const uint64_t left = until > now ? until - now : 0;
     constexpr uint64_t kSecond = 1'000'000'000;
     const timespec timeout{static_cast<time_t>(left / kSecond),
                            static_cast<long>(left % kSecond)};
@@ -72,7 +82,7 @@ WaitEnd RecordedCommand::wait_until(uint64_t monotonic_ns) {
     signals_.relay_to(command_.pid());
     if (!ending_) ending_ = command_.ending();
     if (ending_) return WaitEnd::Stop;
-    if (is_due()) return WaitEnd::Wake;
+    if (is_due() || is_owed()) return WaitEnd::Wake;
     if (base::monotonic_ns() >= monotonic_ns) return WaitEnd::Due;
   }
 }

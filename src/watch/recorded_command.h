@@ -39,6 +39,7 @@ class RecordedCommand {
   RecordedCommand(SignalRelay signals, TreeGauge gauge,
                   source::Command command);
   bool is_due();
+  bool is_owed();
 
   SignalRelay signals_;
   TreeGauge gauge_;
