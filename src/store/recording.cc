@@ -162,6 +162,10 @@ class Recording::Reader {
   struct WalkState;
   base::Status begin_walk(int64_t first, const ProcessSet& chosen,
                           WalkState& state);
+  std::map<int64_t, int64_t> keyframes_before(
+      int64_t tick, const std::map<int64_t, Process>& processes) const;
+  base::Status step_counters(int64_t tick, WalkState& state);
+  base::Status step_processes(int64_t tick, WalkState& state);
   base::Status emit_tick(int64_t tick, const SampleVisitor& visit,
                          WalkState& state);
   void fill_tier(int64_t tick, int64_t id, Process& process);
@@ -467,13 +471,7 @@ base::Result<Process> Recording::Reader::make_process(
 base::Status Recording::Reader::fill_mappings(
     int64_t tick, std::map<int64_t, Process>& processes) {
   std::map<int64_t, std::map<int64_t, ChangeRow>> states;
-  std::map<int64_t, int64_t> starts;  // by process: its last keyframe
-  for (const auto& [id, process] : processes) {
-    auto frames = keyframes_.find(id);
-    if (frames == keyframes_.end()) continue;
-    auto next = std::ranges::upper_bound(frames->second, tick);
-    if (next != frames->second.begin()) starts[id] = *std::prev(next);
-  }
+  const std::map<int64_t, int64_t> starts = keyframes_before(tick, processes);
   if (starts.empty()) return base::Ok{};
   const auto take = [&](const ChangeRow& row) {
     auto start = starts.find(row.process);
@@ -602,7 +600,6 @@ struct Recording::Reader::WalkState {
   std::map<int64_t, Process> processes;  // those that live
   std::map<int64_t, std::map<int64_t, ChangeRow>> mappings;
   std::set<int64_t> changed;  // since then
-  Sample sample;
 };
 
 // Everything up to `first`, which is then visited like the others.
@@ -620,21 +617,33 @@ base::Status Recording::Reader::begin_walk(int64_t first,
   return status;
 }
 
-base::Status Recording::Reader::emit_tick(int64_t tick,
-                                          const SampleVisitor& visit,
-                                          WalkState& state) {
+base::Status Recording::Reader::step_counters(int64_t tick, WalkState& state) {
+  std::map<int64_t, model::Statm> before;
+  for (const auto& [id, process] : state.processes) {
+    if (process.statm) before[id] = *process.statm;
+  }
+  base::Status status = fill_counters(tick, tick, state.processes);
+  // Counters tell two of its numbers; the others stand until a state is told.
+  for (const auto& [id, statm] : before) {
+    std::optional<model::Statm>& now = state.processes[id].statm;
+    if (!now) continue;
+    now->size_pages = statm.size_pages;
+    now->text_pages = statm.text_pages;
+    now->data_pages = statm.data_pages;
+  }
+  if (status) status = fill_states(tick, tick, state.processes);
+  return status;
+}
+
+base::Status Recording::Reader::step_processes(int64_t tick, WalkState& state) {
   std::erase_if(state.processes, [&](const auto& entry) {
     return !lives_at(*state.chosen.at(entry.first), tick);
   });
   for (const auto& [id, recorded] : state.chosen) {
     if (!lives_at(*recorded, tick)) continue;
-    Process& process = state.processes[id];
-    const model::DetailTier tier = process.tier;
-    fill_head(*recorded, tick, process);
-    process.tier = process.mappings ? tier : process.tier;
+    fill_head(*recorded, tick, state.processes[id]);
   }
-  base::Status status = fill_counters(tick, tick, state.processes);
-  if (status) status = fill_states(tick, tick, state.processes);
+  base::Status status = step_counters(tick, state);
   if (!status) return status;
   for (int64_t id : std::exchange(state.changed, {})) {
     auto found = state.processes.find(id);
@@ -645,26 +654,46 @@ base::Status Recording::Reader::emit_tick(int64_t tick,
     if (!made) return made.error();
     found->second = std::move(*made);
   }
-  auto at =
-      std::ranges::lower_bound(ticks_, tick, {}, &model::RecordedTick::id);
-  Sample& sample = state.sample;
-  sample = Sample();
-  fill_times(*at, sample);
+  for (auto& [id, process] : state.processes) {
+    if (!process.mappings) continue;
+    fill_tier(tick, id, process);
+    process.mappings.unknown_because.clear();
+  }
+  return base::Ok{};
+}
+
+base::Status Recording::Reader::emit_tick(int64_t tick,
+                                          const SampleVisitor& visit,
+                                          WalkState& state) {
+  base::Status status = step_processes(tick, state);
+  if (!status) return status;
+  const model::RecordedTick& at = ticks_[static_cast<size_t>(tick)];
+  Sample sample;
+  fill_times(at, sample);
   status = fill_machine_at(tick, sample);
   if (!status) return status;
   // Lent for the length of the visit: most of them are the same at the next.
-  for (auto& [id, process] : state.processes) {
-    if (process.mappings) {
-      fill_tier(tick, id, process);
-      process.mappings.unknown_because.clear();
-    }
+  for (auto& [id, process] : state.processes)
     sample.processes.push_back(std::move(process));
-  }
-  status = visit(*at, sample);
+  status = visit(at, sample);
   size_t index = 0;
   for (auto& [id, process] : state.processes)
     process = std::move(sample.processes[index++]);
   return status;
+}
+
+// The last keyframe of each process that lives at the tick; rows before it tell
+// nothing of it.
+std::map<int64_t, int64_t> Recording::Reader::keyframes_before(
+    int64_t tick, const std::map<int64_t, Process>& processes) const {
+  std::map<int64_t, int64_t> starts;
+  for (const auto& [id, process] : processes) {
+    auto frames = keyframes_.find(id);
+    if (frames == keyframes_.end()) continue;
+    auto next = std::ranges::upper_bound(frames->second, tick);
+    if (next != frames->second.begin()) starts[id] = *std::prev(next);
+  }
+  return starts;
 }
 
 base::Status Recording::Reader::walk_samples(int64_t first, int64_t last,
@@ -675,15 +704,15 @@ base::Status Recording::Reader::walk_samples(int64_t first, int64_t last,
   WalkState state;
   status = begin_walk(first, chosen, state);
   if (!status) return status;
-  std::map<int64_t, int64_t> starts;  // by process: its keyframe before `first`
-  int64_t begin = first;
-  for (const auto& [id, process] : state.processes) {
-    auto frames = keyframes_.find(id);
-    if (frames == keyframes_.end()) continue;
-    auto next = std::ranges::upper_bound(frames->second, first);
-    if (next != frames->second.begin()) starts[id] = *std::prev(next);
-    if (starts.contains(id)) begin = std::min(begin, starts[id]);
+  if (first < 0 || last >= static_cast<int64_t>(ticks_.size())) {
+    return base::fail(base::ErrorKind::NotFound,
+                      database_.path() + ": no such ticks");
   }
+  const std::map<int64_t, int64_t> starts =
+      keyframes_before(first, state.processes);
+  int64_t begin = first;
+  for (const auto& [id, start] : starts)
+    begin = std::min(begin, start);
   int64_t next_tick = first;
   const auto emit_before = [&](int64_t tick) {
     while (status && next_tick < tick && next_tick <= last)
