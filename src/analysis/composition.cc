@@ -20,8 +20,8 @@ Bytes bytes_of(const model::SmapsFields& fields) {
   Bytes bytes;
   bytes.rss = fields.get_or_zero(SmapsField::Rss) + huge;
   bytes.pss = fields.get_or_zero(SmapsField::Pss) + huge;
-  bytes.private_ = model::uss_bytes(fields).value_or(0) +
-                   fields.get_or_zero(SmapsField::PrivateHugetlb);
+  bytes.uss = model::uss_bytes(fields).value_or(0) +
+              fields.get_or_zero(SmapsField::PrivateHugetlb);
   bytes.swap = fields.get(SmapsField::SwapPss)
                    .value_or(fields.get_or_zero(SmapsField::Swap));
   return bytes;
@@ -85,7 +85,7 @@ std::vector<Share> shares_of_rollup(const model::SmapsFields& fields) {
     shares.push_back({Category::Huge, {huge, huge, own, 0}});
     rest.rss -= huge;
     rest.pss -= huge;
-    rest.private_ -= own;
+    rest.uss -= own;
   }
   for (const auto& [field, category] : kParts) {
     const uint64_t pss = std::min(fields.get_or_zero(field), rest.pss);
@@ -113,7 +113,7 @@ bool has_memory(const Process& process) {
 void Bytes::add(const Bytes& other) {
   rss += other.rss;
   pss += other.pss;
-  private_ += other.private_;
+  uss += other.uss;
   swap += other.swap;
 }
 

@@ -17,7 +17,7 @@ namespace tidemark::analysis {
 struct Bytes {
   uint64_t rss = 0;
   uint64_t pss = 0;
-  uint64_t private_ = 0;
+  uint64_t uss = 0;  // pages of one process alone
   uint64_t swap = 0;
   void add(const Bytes& other);
   bool operator==(const Bytes&) const = default;

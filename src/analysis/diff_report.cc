@@ -19,10 +19,10 @@ DiffRow& row_of(Rows& rows, Category category, const std::string& name) {
   return row;
 }
 
-std::vector<DiffRow> sorted(Rows rows) {
+std::vector<DiffRow> sorted(const Rows& rows) {
   std::vector<DiffRow> list;
-  for (auto& [key, row] : rows)
-    list.push_back(std::move(row));
+  for (const auto& [key, row] : rows)
+    list.push_back(row);
   std::ranges::stable_sort(list, std::greater<>(), [](const DiffRow& row) {
     return std::llabs(row.change());
   });
@@ -55,9 +55,9 @@ DiffReport make_diff_report(Composition before, Composition after) {
   Rows processes;
   add(before, false, categories, parts, processes);
   add(after, true, categories, parts, processes);
-  report.categories = sorted(std::move(categories));
-  report.parts = sorted(std::move(parts));
-  report.processes = sorted(std::move(processes));
+  report.categories = sorted(categories);
+  report.parts = sorted(parts);
+  report.processes = sorted(processes);
   report.before = std::move(before);
   report.after = std::move(after);
   return report;

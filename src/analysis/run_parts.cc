@@ -15,7 +15,6 @@ namespace {
 using model::Category;
 using model::Mapping;
 using model::Region;
-using model::RegionKind;
 using model::SmapsField;
 
 // Sums by name, for the column that says who or what.

@@ -370,6 +370,7 @@ base::Result<ExitCode> record_processes(const RecordCommandOptions& options,
   std::optional<watch::HighWatch> highs;
   if (roots.is_live && !ids.empty()) {
     std::vector<int32_t> pids;
+    pids.reserve(ids.size());
     for (const model::ProcessId& id : ids)
       pids.push_back(id.pid);
     base::Result<watch::HighWatch> started =

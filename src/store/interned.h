@@ -31,7 +31,7 @@ class Interned {
   // Permission letters, flags, page sizes in KiB, THP, kind.
   using Trait = std::tuple<uint8_t, uint64_t, int64_t, int64_t, bool, uint8_t>;
   struct TextHash {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT: a name the library looks for
     size_t operator()(std::string_view text) const {
       return std::hash<std::string_view>()(text);
     }

@@ -19,7 +19,6 @@
 namespace tidemark::store {
 namespace {
 
-using base::ErrorKind;
 using model::Sample;
 
 // Pages the log may reach before it is copied back: few where the disk is

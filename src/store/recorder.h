@@ -35,6 +35,8 @@ class Recorder : public model::Sink {
   static base::Result<std::unique_ptr<Recorder>> create(
       const std::string& path, const model::RecordingInfo& info,
       const RecorderOptions& options);
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
   ~Recorder() override;
 
   // NoSpace when the disk is full: what was not committed is given up, the file

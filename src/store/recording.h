@@ -33,6 +33,8 @@ class Recording {
   static base::Result<Recording> open(const std::string& path);
   Recording(Recording&&) noexcept;
   Recording& operator=(Recording&&) noexcept;
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
   ~Recording();
 
   const std::string& path() const;

@@ -30,6 +30,11 @@ constexpr double kCreditSeconds = 10;
 
 constexpr double kNsPerSecond = 1e9;
 
+double pages_in(uint64_t bytes) {
+  const uint64_t pages = bytes / kPageBytes;
+  return static_cast<double>(pages);
+}
+
 }  // namespace
 
 std::string budget_words(const BudgetOptions& options) {
@@ -77,25 +82,21 @@ uint32_t DetailBudget::largest_step() const {
 uint64_t DetailBudget::predicted_hold_ns(const DetailState& state) const {
   // Before its mappings are known all of it may be one.
   const uint64_t bytes = state.largest_bytes.value_or(state.resident_bytes);
-  return static_cast<uint64_t>(static_cast<double>(bytes / kPageBytes) *
-                               state.hold_ns_per_page);
+  return static_cast<uint64_t>(pages_in(bytes) * state.hold_ns_per_page);
 }
 
 uint64_t DetailBudget::cost_of(const DetailState& state) const {
   if (state.is_barred) {
     return state.scan_cost_ns > 0
                ? state.scan_cost_ns
-               : static_cast<uint64_t>(
-                     kNsPerPage *
-                     static_cast<double>(state.resident_bytes / kPageBytes));
+               : static_cast<uint64_t>(kNsPerPage *
+                                       pages_in(state.resident_bytes));
   }
   if (state.full_cost_ns > 0) return state.full_cost_ns;
   const uint64_t mappings =
       state.mapping_count > 0 ? state.mapping_count : kGuessedMappings;
   return mappings * kNsPerMapping +
-         static_cast<uint64_t>(
-             kNsPerPage *
-             static_cast<double>(state.resident_bytes / kPageBytes));
+         static_cast<uint64_t>(kNsPerPage * pages_in(state.resident_bytes));
 }
 
 bool DetailBudget::is_due(const DetailState& state) const {

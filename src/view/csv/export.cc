@@ -128,7 +128,7 @@ std::string category_rows(const Moment& moment) {
                        model::category_token(category),
                        sum_text(moment, SmapsField::Rss, sum.rss),
                        sum_text(moment, SmapsField::Pss, sum.pss),
-                       sum_text(moment, SmapsField::PrivateDirty, sum.private_),
+                       sum_text(moment, SmapsField::PrivateDirty, sum.uss),
                        sum_text(moment, SmapsField::Swap, sum.swap));
   }
   return out;

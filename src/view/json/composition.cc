@@ -73,7 +73,7 @@ void write_processes(base::JsonWriter& json, const Composition& composition) {
 void write_bytes(base::JsonWriter& json, const analysis::Bytes& bytes) {
   json.member("pss_bytes", bytes.pss);
   json.member("rss_bytes", bytes.rss);
-  json.member("private_bytes", bytes.private_);
+  json.member("private_bytes", bytes.uss);
   json.member("swap_pss_bytes", bytes.swap);
 }
 

@@ -70,7 +70,7 @@ std::string detail_text(const InfoReport& report) {
 
 std::string head_table(const InfoReport& report, const TextStyle& style) {
   Table table({{"", Align::Left, 10}, {"", Align::Left}});
-  const auto add = [&](const char* label, std::string text) {
+  const auto add = [&](const char* label, const std::string& text) {
     table.add_row({{label}, {base::visible(text)}});
   };
   const model::RecordingInfo& info = report.info;

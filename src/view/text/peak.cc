@@ -38,7 +38,7 @@ std::string upper(std::string text) {
 }
 
 std::string label_of(const PeakRow& row) {
-  const std::string category(model::category_name(row.category));
+  std::string category(model::category_name(row.category));
   if (!row.name.empty()) {
     return row.category == model::Category::File
                ? base::visible(row.name)
@@ -100,7 +100,7 @@ std::string composition_table(const PeakReport& report,
         {base::fit_width(label_of(row), kLabelColumns, ellipsis(style))},
         {spelled(style, height(row.bytes))},
         {share_text(height(row.bytes), whole)},
-        {has_shares(report) ? spelled(style, row.bytes.private_) : "?"}};
+        {has_shares(report) ? spelled(style, row.bytes.uss) : "?"}};
     if (report.change_since_ns) {
       cells.push_back({change_text(style, row.change_bytes)});
     }
@@ -110,8 +110,7 @@ std::string composition_table(const PeakReport& report,
       {"sum", Ink::Bold},
       {spelled(style, whole), Ink::Bold},
       {whole > 0 ? "100.0" : "", Ink::Bold},
-      {has_shares(report) ? spelled(style, report.composition.total.private_)
-                          : "?",
+      {has_shares(report) ? spelled(style, report.composition.total.uss) : "?",
        Ink::Bold}};
   if (report.change_since_ns) {
     int64_t change = 0;
@@ -197,7 +196,7 @@ std::string process_table(const PeakReport& report, size_t limit,
                                                 base::visible(holder.name)),
                                     34, ellipsis(style))},
                    cell(has_shares, holder.bytes.pss),
-                   cell(has_shares, holder.bytes.private_),
+                   cell(has_shares, holder.bytes.uss),
                    cell(holder.resident_bytes || holder.has_detail,
                         holder.resident_bytes.value_or(holder.bytes.rss)),
                    cell(holder.peak_rss_bytes.has_value(),
@@ -210,7 +209,7 @@ std::string process_table(const PeakReport& report, size_t limit,
     table.add_row(
         {{fmt::format("{} smaller", base::grouped(all.size() - limit))},
          {spelled(style, rest.pss)},
-         {spelled(style, rest.private_)},
+         {spelled(style, rest.uss)},
          {spelled(style, rest.rss)},
          {}});
   }

@@ -1,0 +1,132 @@
+// The inside of store::Recording. Its methods are in four files: loading
+// (recording.cc), one moment (recording_moment.cc), sums over time
+// (recording_sums.cc), and lists (recording_lists.cc).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "model/recording.h"
+#include "model/sample.h"
+#include "model/timeline.h"
+#include "store/change_walk.h"
+#include "store/database.h"
+#include "store/detail_plan.h"
+#include "store/recording.h"
+#include "store/timeline_sum.h"
+
+namespace tidemark::store {
+
+// A mapping's head, which never changes.
+struct MappingHead {
+  uint64_t start_address = 0;
+  uint64_t offset_bytes = 0;
+  int64_t object = 0;
+};
+
+struct Object {
+  uint32_t device_major = 0;
+  uint32_t device_minor = 0;
+  uint64_t inode_id = 0;
+  std::string name;
+};
+
+// A column of KiB in bytes.
+std::optional<uint64_t> bytes_of(const Statement& rows, int column);
+
+// Calls `visit` for each row.
+base::Status for_each(Statement& rows, const std::function<void()>& visit);
+
+class Recording::Reader {
+ public:
+  explicit Reader(Database database) : database_(std::move(database)) {}
+
+  base::Status load();
+
+  base::Result<model::Sample> sample_at(int64_t tick, const ProcessSet& chosen);
+  base::Status walk_samples(int64_t first, int64_t last,
+                            const ProcessSet& chosen,
+                            const SampleVisitor& visit);
+  base::Result<std::optional<int64_t>> detail_tick(int64_t process,
+                                                   int64_t tick);
+  base::Result<model::Timeline> timeline(const ProcessSet& chosen);
+  base::Result<model::Timeline> whole_timeline();
+  base::Result<std::vector<model::Series>> series(const ProcessSet& chosen,
+                                                  uint64_t least_bytes);
+  base::Result<std::vector<model::RecordedGap>> gaps();
+  base::Result<std::vector<model::RecordedNote>> notes();
+  base::Result<std::vector<model::ProcessMaxima>> maxima();
+  base::Result<std::vector<TableSize>> table_sizes();
+
+  const std::string& path() const { return database_.path(); }
+  const model::RecordingInfo& info() const { return info_; }
+  const std::vector<model::RecordedTick>& ticks() const { return ticks_; }
+  const std::vector<model::RecordedProcess>& processes() const {
+    return processes_;
+  }
+
+ private:
+  base::Error damaged(const std::string& how) const {
+    return base::fail(base::ErrorKind::Malformed,
+                      database_.path() + ": damaged: " + how);
+  }
+
+  using Heads = std::map<int64_t, MappingHead>;
+
+  base::Status load_ticks();
+  base::Status load_processes();
+  base::Status load_images();
+  base::Status load_objects();
+  base::Status load_traits();
+  base::Status load_keyframes();
+  base::Status load_plans();
+  base::Status load_details();
+  base::Result<const Heads*> heads_of(int64_t process);
+  base::Status fill_counters(int64_t base_tick, int64_t tick,
+                             std::map<int64_t, model::Process>& processes);
+  base::Status fill_states(int64_t base_tick, int64_t tick,
+                           std::map<int64_t, model::Process>& processes);
+  base::Status fill_mappings(int64_t tick,
+                             std::map<int64_t, model::Process>& processes);
+  base::Result<model::Process> make_process(
+      const std::map<int64_t, ChangeRow>& rows, int64_t process_id,
+      model::Process process);
+  struct WalkState;
+  base::Status begin_walk(int64_t first, const ProcessSet& chosen,
+                          WalkState& state);
+  std::map<int64_t, int64_t> keyframes_before(
+      int64_t tick, const std::map<int64_t, model::Process>& processes) const;
+  base::Status step_counters(int64_t tick, WalkState& state);
+  base::Status step_processes(int64_t tick, WalkState& state);
+  base::Status emit_tick(int64_t tick, const SampleVisitor& visit,
+                         WalkState& state);
+  void fill_tier(int64_t tick, int64_t id, model::Process& process);
+  base::Status fill_machine_at(int64_t tick, model::Sample& sample);
+  base::Status fill_cgroups_at(int64_t tick, model::Sample& sample);
+  base::Status sum_residents(const ProcessSet& chosen, TimelineSum& sum);
+  base::Status sum_states(const ProcessSet& chosen, TimelineSum& sum);
+  base::Status read_available(model::Timeline& timeline);
+  base::Status walk_states(
+      const ProcessSet& chosen,
+      const std::function<void(const ChangeRow&, bool)>& visit);
+
+  Database database_;
+  model::RecordingInfo info_;
+  std::vector<model::RecordedTick> ticks_;
+  std::vector<model::RecordedProcess> processes_;
+
+  bool has_details_ = false;
+  std::map<int64_t, Object> objects_;
+  std::map<int64_t, Trait> traits_;
+  std::map<int64_t, std::vector<int64_t>> keyframes_;  // by process, ascending
+  std::map<int64_t, DetailPlan> plans_;
+  std::map<int64_t, Heads> heads_;
+};
+
+}  // namespace tidemark::store
