@@ -145,6 +145,29 @@ std::vector<PeakMark> marks_of(const PeakInput& input) {
   return marks;
 }
 
+// What the report tells of the tick beside its composition.
+TimelinePoint point_of(const model::Sample& sample) {
+  TimelinePoint point;
+  const uint64_t page_bytes =
+      sample.machine ? sample.machine->page_size_bytes : 4096;
+  for (const model::Process& process : sample.processes) {
+    if (process.statm) {
+      point.resident_bytes += process.statm->resident_pages * page_bytes;
+    }
+  }
+  if (!sample.machine) return point;
+  const model::MemInfo& info = sample.machine->meminfo;
+  point.available_bytes = info.available_bytes;
+  if (info.free_bytes && info.buffers_bytes && info.cached_bytes &&
+      info.shmem_bytes && info.slab_reclaimable_bytes) {
+    point.available_computed_bytes = *info.free_bytes + *info.buffers_bytes +
+                                     *info.cached_bytes - *info.shmem_bytes +
+                                     info.swap_cached_bytes.value_or(0) +
+                                     *info.slab_reclaimable_bytes;
+  }
+  return point;
+}
+
 }  // namespace
 
 std::string_view peak_metric_name(PeakMetric metric) {
@@ -197,7 +220,9 @@ PeakReport make_peak_report(const PeakInput& input) {
   report.tick_count = static_cast<uint64_t>(input.ticks->back().id) + 1;
   report.elapsed_ns =
       report.tick.monotonic_ns - input.ticks->front().monotonic_ns;
-  report.point = input.timeline->points[input.tick_index];
+  report.point = input.timeline != nullptr
+                     ? input.timeline->points[input.tick_index]
+                     : point_of(*input.sample);
   report.composition = compose(*input.sample);
   report.rows = rows_of(report.composition, input.row_limit);
   if (input.earlier != nullptr) {
@@ -205,7 +230,7 @@ PeakReport make_peak_report(const PeakInput& input) {
                              (*input.ticks)[input.earlier_index].monotonic_ns;
     fill_changes(compose(*input.earlier), report.rows);
   }
-  report.marks = marks_of(input);
+  if (input.timeline != nullptr) report.marks = marks_of(input);
   report.growing = input.growing;
   report.machine = input.sample->machine;
   return report;

@@ -68,7 +68,7 @@ struct PeakInput {
   const model::RecordingInfo* info = nullptr;
   const std::vector<model::RecordedTick>* ticks = nullptr;
   const std::vector<model::RecordedProcess>* processes = nullptr;
-  const model::Timeline* timeline = nullptr;
+  const model::Timeline* timeline = nullptr;  // null for an asked moment
   PeakMetric metric = PeakMetric::Pss;
   bool is_asked_moment = false;
   size_t tick_index = 0;

@@ -50,12 +50,13 @@ base::Result<analysis::InfoReport> report_of(
   if (!tables) return tables.error();
   for (const store::TableSize& table : *tables)
     report.tables.push_back({table.name, table.row_count, table.bytes});
-  base::Result<RecordedPeak> peak = RecordedPeak::find(recording, {});
-  if (!peak) return peak.error();
-  base::Result<std::vector<analysis::Trend>> growing = peak->growing();
+  RecordedPeak peak(recording, {});
+  base::Result<std::vector<analysis::Trend>> growing = peak.growing();
   if (!growing) return growing.error();
   report.growing = std::move(*growing);
-  report.timeline = peak->timeline();
+  base::Result<const model::Timeline*> timeline = peak.timeline();
+  if (!timeline) return timeline.error();
+  report.timeline = **timeline;
   report.peak_index =
       analysis::find_peak(report.timeline, analysis::PeakMetric::Pss);
   return report;

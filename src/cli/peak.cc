@@ -110,14 +110,13 @@ base::Result<std::string> peak_of(const PeakCommandOptions& options,
     peak.tick_index = *index;
     peak.with_trends = false;  // of another moment than the one asked for
   }
-  base::Result<RecordedPeak> found = RecordedPeak::find(recording, chosen);
-  if (!found) return found.error();
+  RecordedPeak found(recording, chosen);
   if (options.layout == "memory-watcher") {
-    base::Result<size_t> index = found->index(peak);
+    base::Result<size_t> index = found.index(peak);
     if (!index) return index.error();
     return watcher_listing_of(options, recording, chosen, *index);
   }
-  base::Result<analysis::PeakReport> report = found->report(peak);
+  base::Result<analysis::PeakReport> report = found.report(peak);
   if (!report) return report.error();
   if (options.common.format != Format::Text) {
     return view::peak_json(*report, json_layout(options.common.format));

@@ -11,19 +11,20 @@ constexpr uint64_t kChangeNs = uint64_t{600} * 1'000'000'000;
 
 }  // namespace
 
-base::Result<RecordedPeak> RecordedPeak::find(const store::Recording& recording,
-                                              store::ProcessSet processes) {
-  RecordedPeak peak(recording, std::move(processes));
-  base::Result<model::Timeline> timeline = recording.timeline(peak.processes_);
-  if (!timeline) return timeline.error();
-  peak.timeline_ = std::move(*timeline);
-  return peak;
+base::Result<const model::Timeline*> RecordedPeak::timeline() {
+  if (!timeline_) {
+    base::Result<model::Timeline> read = recording_.timeline(processes_);
+    if (!read) return read.error();
+    timeline_ = std::move(*read);
+  }
+  return &*timeline_;
 }
 
-base::Result<size_t> RecordedPeak::index(
-    const RecordedPeakOptions& options) const {
+base::Result<size_t> RecordedPeak::index(const RecordedPeakOptions& options) {
   if (options.tick_index) return *options.tick_index;
-  std::optional<size_t> best = analysis::find_peak(timeline_, options.metric);
+  base::Result<const model::Timeline*> heights = timeline();
+  if (!heights) return heights.error();
+  std::optional<size_t> best = analysis::find_peak(**heights, options.metric);
   if (best) return *best;
   return base::fail(
       base::ErrorKind::NotFound,
@@ -31,17 +32,19 @@ base::Result<size_t> RecordedPeak::index(
           std::string(analysis::peak_metric_name(options.metric)));
 }
 
-base::Result<std::vector<analysis::Trend>> RecordedPeak::growing() const {
+base::Result<std::vector<analysis::Trend>> RecordedPeak::growing() {
   // What was never a mebibyte cannot have grown by one.
   constexpr uint64_t kLeastBytes = uint64_t{1} << 20;
   base::Result<std::vector<model::Series>> series =
       recording_.series(processes_, kLeastBytes);
   if (!series) return series.error();
-  return analysis::find_growing(timeline_, *series, recording_.ticks());
+  base::Result<const model::Timeline*> heights = timeline();
+  if (!heights) return heights.error();
+  return analysis::find_growing(**heights, *series, recording_.ticks());
 }
 
 base::Result<analysis::PeakReport> RecordedPeak::report(
-    const RecordedPeakOptions& options) const {
+    const RecordedPeakOptions& options) {
   base::Result<size_t> at = index(options);
   if (!at) return at.error();
   const std::vector<model::RecordedTick>& ticks = recording_.ticks();
@@ -62,25 +65,29 @@ base::Result<analysis::PeakReport> RecordedPeak::report(
     if (!read) return read.error();
     earlier = std::move(*read);
   }
-  base::Result<std::vector<model::ProcessMaxima>> maxima = recording_.maxima();
-  if (!maxima) return maxima.error();
-  std::erase_if(*maxima, [&](const model::ProcessMaxima& one) {
-    return !processes_.empty() && !processes_.contains(one.process);
-  });
   analysis::PeakInput input;
   input.path = recording_.path();
   input.info = &recording_.info();
   input.ticks = &ticks;
   input.processes = &recording_.processes();
-  input.timeline = &timeline_;
   input.metric = options.metric;
   input.is_asked_moment = options.tick_index.has_value();
   input.tick_index = *at;
   input.sample = &*sample;
   input.earlier = earlier ? &*earlier : nullptr;
   input.earlier_index = earlier_index;
-  input.maxima = std::move(*maxima);
   input.row_limit = options.row_limit;
+  // The kernel's marks belong to the peak.
+  if (!options.tick_index) {
+    base::Result<std::vector<model::ProcessMaxima>> maxima =
+        recording_.maxima();
+    if (!maxima) return maxima.error();
+    std::erase_if(*maxima, [&](const model::ProcessMaxima& one) {
+      return !processes_.empty() && !processes_.contains(one.process);
+    });
+    input.maxima = std::move(*maxima);
+    input.timeline = &*timeline_;
+  }
   if (options.with_trends) {
     base::Result<std::vector<analysis::Trend>> trends = growing();
     if (!trends) return trends.error();

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "analysis/peak_report.h"
@@ -22,24 +23,21 @@ struct RecordedPeakOptions {
 
 class RecordedPeak {
  public:
-  // Reads the timeline once; the recording must outlive it.
-  static base::Result<RecordedPeak> find(const store::Recording& recording,
-                                         store::ProcessSet processes);
-
-  const model::Timeline& timeline() const { return timeline_; }
-  // NotFound when the recording does not know the metric.
-  base::Result<size_t> index(const RecordedPeakOptions& options) const;
-  base::Result<analysis::PeakReport> report(
-      const RecordedPeakOptions& options) const;
-  base::Result<std::vector<analysis::Trend>> growing() const;
-
- private:
+  // The recording must outlive it.
   RecordedPeak(const store::Recording& recording, store::ProcessSet processes)
       : recording_(recording), processes_(std::move(processes)) {}
 
+  // Read once, when it is first asked for: a moment that is named needs none.
+  base::Result<const model::Timeline*> timeline();
+  // NotFound when the recording does not know the metric.
+  base::Result<size_t> index(const RecordedPeakOptions& options);
+  base::Result<analysis::PeakReport> report(const RecordedPeakOptions& options);
+  base::Result<std::vector<analysis::Trend>> growing();
+
+ private:
   const store::Recording& recording_;
   store::ProcessSet processes_;
-  model::Timeline timeline_;
+  std::optional<model::Timeline> timeline_;
 };
 
 }  // namespace tidemark::cli

@@ -55,7 +55,7 @@ base::Status take_speed(const std::string& word, std::optional<double>& speed) {
 class Replay {
  public:
   Replay(const ReplayCommandOptions& options, const store::Recording& recording,
-         const RecordedPeak& peak, Output& output, watch::StopSignals& signals)
+         RecordedPeak& peak, Output& output, watch::StopSignals& signals)
       : options_(options),
         ticks_(recording.ticks()),
         peak_(peak),
@@ -122,7 +122,7 @@ class Replay {
 
   const ReplayCommandOptions& options_;
   const std::vector<model::RecordedTick>& ticks_;
-  const RecordedPeak& peak_;
+  RecordedPeak& peak_;
   Output& output_;
   watch::StopSignals& signals_;
   bool is_screen_;
@@ -141,13 +141,12 @@ base::Result<ExitCode> run_replay(const ReplayCommandOptions& options) {
   if (*first > *last) {
     return base::fail(ErrorKind::Misused, "--from is later than --to");
   }
-  base::Result<RecordedPeak> peak = RecordedPeak::find(*recording, *chosen);
-  if (!peak) return peak.error();
+  RecordedPeak peak(*recording, *chosen);
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
   base::Result<watch::StopSignals> signals = watch::StopSignals::block();
   if (!signals) return signals.error();
-  return Replay(options, *recording, *peak, *output, *signals)
+  return Replay(options, *recording, peak, *output, *signals)
       .play(*first, *last);
 }
 

@@ -38,19 +38,30 @@ base::Result<std::vector<model::RecordedNote>> Recording::Reader::notes() {
   return notes;
 }
 
+namespace {
+
+void raise(std::optional<uint64_t> bytes, std::optional<uint64_t>& highest) {
+  if (bytes && *bytes > highest.value_or(0)) highest = bytes;
+}
+
+}  // namespace
+
+// Added up here: the tables are kept by time, and SQL would sort them first.
 base::Result<std::vector<ProcessMaxima>> Recording::Reader::maxima() {
   base::Result<Statement> rows = database_.prepare(
-      "SELECT process, max(resident), NULL, NULL FROM proc_counter "
-      "GROUP BY process UNION ALL SELECT process, NULL, max(high_mark), "
-      "min(high_mark) FROM proc_status GROUP BY process");
+      "SELECT process, resident, NULL FROM proc_counter UNION ALL "
+      "SELECT process, NULL, high_mark FROM proc_status");
   if (!rows) return rows.error();
   std::map<int64_t, ProcessMaxima> by_process;
   base::Status status = for_each(*rows, [&] {
     ProcessMaxima& maxima = by_process[rows->integer(0)];
     maxima.process = rows->integer(0);
-    if (!rows->is_null(1)) maxima.resident_bytes = bytes_of(*rows, 1);
-    if (!rows->is_null(2)) maxima.high_mark_bytes = bytes_of(*rows, 2);
-    if (!rows->is_null(3)) maxima.first_high_mark_bytes = bytes_of(*rows, 3);
+    raise(bytes_of(*rows, 1), maxima.resident_bytes);
+    const std::optional<uint64_t> mark = bytes_of(*rows, 2);
+    raise(mark, maxima.high_mark_bytes);
+    if (mark && mark < maxima.first_high_mark_bytes.value_or(UINT64_MAX)) {
+      maxima.first_high_mark_bytes = mark;
+    }
   });
   if (!status) return status.error();
   std::vector<ProcessMaxima> all;

@@ -104,10 +104,12 @@ bool DetailBudget::is_due(const DetailState& state) const {
 }
 
 bool DetailBudget::has_grown(const DetailState& state) const {
-  const uint64_t before = state.detail_resident_bytes;
-  const uint64_t threshold = std::max(kGrowthBytes, before / kGrowthShare);
-  const uint64_t now = state.resident_bytes;
-  return now > before + threshold || now + threshold < before;
+  const auto differs = [](uint64_t now, uint64_t before) {
+    const uint64_t threshold = std::max(kGrowthBytes, before / kGrowthShare);
+    return now > before + threshold || now + threshold < before;
+  };
+  return differs(state.resident_bytes, state.detail_resident_bytes) ||
+         differs(state.size_bytes, state.detail_size_bytes);
 }
 
 DetailTier DetailBudget::choose(DetailState& state, bool is_urgent) const {
@@ -133,6 +135,7 @@ void DetailBudget::measured(DetailState& state, DetailTier tier,
   detail_cost_ns_ += measure.total_ns;
   state.has_detail = true;
   state.detail_resident_bytes = state.resident_bytes;
+  state.detail_size_bytes = state.size_bytes;
   state.largest_bytes = measure.largest_bytes;
   state.mapping_count = measure.mapping_count;
   uint64_t& cost =

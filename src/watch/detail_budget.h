@@ -40,6 +40,8 @@ struct DetailState {
   uint64_t scan_cost_ns = 0;
   uint64_t resident_bytes = 0;         // now
   uint64_t detail_resident_bytes = 0;  // when it was last read in detail
+  uint64_t size_bytes = 0;             // of its address space, now
+  uint64_t detail_size_bytes = 0;      // and then: other mappings
   // Of its largest mapping, once known.
   std::optional<uint64_t> largest_bytes;
   uint64_t mapping_count = 0;

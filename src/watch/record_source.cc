@@ -168,6 +168,7 @@ void RecordSource::read_counters(model::Sample& sample) {
       const uint64_t page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
       at->second.detail.resident_bytes =
           statm ? statm->resident_pages * page : 0;
+      at->second.detail.size_bytes = statm ? statm->size_pages * page : 0;
       ++at;
     } else {
       at = tracked_.erase(at);

@@ -4,6 +4,7 @@
 #include <bpf/events.h>
 #include <bpf/libbpf.h>
 #include <bpf/tree.skel.h>
+#include <malloc.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -102,6 +103,23 @@ uint64_t kernel_device(dev_t device) {
   constexpr unsigned kMinorBits = 20;
   return (uint64_t{major(device)} << kMinorBits) | minor(device);
 }
+
+// libbpf reads the kernel's type information, 5 MB of it, four times over in
+// turn. glibc learns from the first such block to keep the others, which made
+// us 10 MB larger for good; while one of these lives, blocks of that size go
+// back to the kernel. Afterwards large ones are kept again: buffers of ours are
+// made and dropped many times a second.
+class MemoryGivenBack {
+ public:
+  MemoryGivenBack() { mallopt(M_MMAP_THRESHOLD, kSmallBytes); }
+  MemoryGivenBack(const MemoryGivenBack&) = delete;
+  MemoryGivenBack& operator=(const MemoryGivenBack&) = delete;
+  ~MemoryGivenBack() { mallopt(M_MMAP_THRESHOLD, kLargeBytes); }
+
+ private:
+  static constexpr int kSmallBytes = 128 << 10;
+  static constexpr int kLargeBytes = 32 << 20;
+};
 
 }  // namespace
 
@@ -202,6 +220,7 @@ int TreeFollower::State::take_record(void* context, void* data, size_t size) {
 }
 
 base::Result<TreeFollower> TreeFollower::start(const FollowOptions& options) {
+  const MemoryGivenBack given_back;
   libbpf_set_print(keep_warning);
   last_warning().clear();
   auto state = std::make_unique<State>();
