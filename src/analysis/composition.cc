@@ -20,6 +20,7 @@ Bytes bytes_of(const model::SmapsFields& fields) {
   Bytes bytes;
   bytes.rss = fields.get_or_zero(SmapsField::Rss) + huge;
   bytes.pss = fields.get_or_zero(SmapsField::Pss) + huge;
+  bytes.lacks_uss = !model::uss_bytes(fields) && bytes.rss > 0;
   bytes.uss = model::uss_bytes(fields).value_or(0) +
               fields.get_or_zero(SmapsField::PrivateHugetlb);
   bytes.swap = fields.get(SmapsField::SwapPss)
@@ -114,6 +115,7 @@ void Bytes::add(const Bytes& other) {
   rss += other.rss;
   pss += other.pss;
   uss += other.uss;
+  lacks_uss |= other.lacks_uss;
   swap += other.swap;
 }
 

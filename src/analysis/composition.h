@@ -19,6 +19,8 @@ struct Bytes {
   uint64_t pss = 0;
   uint64_t uss = 0;  // pages of one process alone
   uint64_t swap = 0;
+  // Some of it came without them: a scan, or a source that does not tell.
+  bool lacks_uss = false;
   void add(const Bytes& other);
   bool operator==(const Bytes&) const = default;
 };

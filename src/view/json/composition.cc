@@ -73,8 +73,14 @@ void write_processes(base::JsonWriter& json, const Composition& composition) {
 void write_bytes(base::JsonWriter& json, const analysis::Bytes& bytes) {
   json.member("pss_bytes", bytes.pss);
   json.member("rss_bytes", bytes.rss);
-  json.member("private_bytes", bytes.uss);
+  json.member("private_bytes", bytes.lacks_uss ? std::optional<uint64_t>()
+                                               : std::optional(bytes.uss));
   json.member("swap_pss_bytes", bytes.swap);
+  if (!bytes.lacks_uss) return;
+  json.key("unknown");
+  json.begin_object();
+  json.member("private_bytes", "not read of all of it");
+  json.end_object();
 }
 
 void write_composition(base::JsonWriter& json, const Composition& composition) {

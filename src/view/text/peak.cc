@@ -76,6 +76,12 @@ bool has_shares(const PeakReport& report) {
   return report.composition.scanned_count == 0;
 }
 
+Cell private_cell(const TextStyle& style, const analysis::Bytes& bytes, Ink ink,
+                  bool is_known = true) {
+  if (!is_known || bytes.lacks_uss) return {"?", Ink::Warn};
+  return {spelled(style, bytes.uss), ink};
+}
+
 std::string composition_table(const PeakReport& report,
                               const TextStyle& style) {
   const bool by_rss = report.metric == analysis::PeakMetric::Rss ||
@@ -100,7 +106,7 @@ std::string composition_table(const PeakReport& report,
         {base::fit_width(label_of(row), kLabelColumns, ellipsis(style))},
         {spelled(style, height(row.bytes))},
         {share_text(height(row.bytes), whole)},
-        {has_shares(report) ? spelled(style, row.bytes.uss) : "?"}};
+        private_cell(style, row.bytes, Ink::Plain)};
     if (report.change_since_ns) {
       cells.push_back({change_text(style, row.change_bytes)});
     }
@@ -110,8 +116,7 @@ std::string composition_table(const PeakReport& report,
       {"sum", Ink::Bold},
       {spelled(style, whole), Ink::Bold},
       {whole > 0 ? "100.0" : "", Ink::Bold},
-      {has_shares(report) ? spelled(style, report.composition.total.uss) : "?",
-       Ink::Bold}};
+      private_cell(style, report.composition.total, Ink::Bold)};
   if (report.change_since_ns) {
     int64_t change = 0;
     for (const PeakRow& row : report.rows)
@@ -196,7 +201,7 @@ std::string process_table(const PeakReport& report, size_t limit,
                                                 base::visible(holder.name)),
                                     34, ellipsis(style))},
                    cell(has_shares, holder.bytes.pss),
-                   cell(has_shares, holder.bytes.uss),
+                   private_cell(style, holder.bytes, Ink::Plain, has_shares),
                    cell(holder.resident_bytes || holder.has_detail,
                         holder.resident_bytes.value_or(holder.bytes.rss)),
                    cell(holder.peak_rss_bytes.has_value(),
@@ -209,7 +214,7 @@ std::string process_table(const PeakReport& report, size_t limit,
     table.add_row(
         {{fmt::format("{} smaller", base::grouped(all.size() - limit))},
          {spelled(style, rest.pss)},
-         {spelled(style, rest.uss)},
+         private_cell(style, rest, Ink::Plain),
          {spelled(style, rest.rss)},
          {}});
   }
