@@ -71,8 +71,11 @@ base::Status take_budget(const std::string& word,
       budget.core_share = percent / 100;
       continue;
     }
+    // A bare number could be either.
+    const bool is_bare =
+        part.find_first_not_of("0123456789.") == std::string_view::npos;
     base::Result<uint64_t> ns = base::parse_duration(part);
-    if (!ns) {
+    if (!ns || is_bare) {
       return base::fail(ErrorKind::Misused, "'" + word + "' is not a budget",
                         "a share of a core and a longest stall: 2%,5ms");
     }
