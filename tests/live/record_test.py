@@ -232,7 +232,7 @@ class Numbers(Folder):
         self.assertGreaterEqual(readings, 1)
         self.assertLess(readings, 40, "a thousandth of a core is not enough for all")
         self.assertGreaterEqual(self.value(
-            "SELECT count(*) FROM notes WHERE text LIKE 'smaps every%budget%'"), 1)
+            "SELECT count(*) FROM notes WHERE text LIKE 'smaps of%less often%budget%'"), 1)
 
     def test_machine_and_groups_are_told(self):
         with Python("pass") as work:
