@@ -119,7 +119,8 @@ void TrackedProcess::read_identity(const CgroupHierarchy& cgroups) {
     process_.command_line = parse::parse_command_line(buffer_);
   }
   process_.executable = reading_of(base::read_link_at(directory_, "exe"));
-  has_identity_ = true;
+  // In the middle of an exec it has a new name and no arguments yet.
+  has_identity_ = !process_.command_line.empty();
 }
 
 base::Status TrackedProcess::read_counters(const CgroupHierarchy& cgroups) {
