@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "base/text.h"
@@ -64,6 +66,23 @@ bool take_row(const Statement& rows, ChangeColumns columns, ChangeRow& row) {
   return tick_in_epoch >= 0 && tick_in_epoch < kTicksPerEpoch &&
          row.size_kib >= 0 && row.size_kib <= kMostAddressKib &&
          is_sane(row.rss_kib) && std::ranges::all_of(row.fields_kib, is_sane);
+}
+
+// Without the join a filter by process would read the whole table.
+constexpr std::string_view kOfOne =
+    " FROM epoch e CROSS JOIN proc_change c ON c.epoch = e.id "
+    "WHERE e.id BETWEEN ? AND ? AND c.process = ? ";
+constexpr std::string_view kOfAll =
+    " FROM proc_change c WHERE c.epoch BETWEEN ? AND ? ";
+
+std::string sql_of(std::string_view from, std::string_view rest) {
+  return "SELECT " + std::string(kColumns) + std::string(from) +
+         std::string(rest);
+}
+
+base::Error absurd(const std::string& path) {
+  return base::fail(base::ErrorKind::Malformed,
+                    path + ": damaged: a mapping of absurd size");
 }
 
 uint64_t flags_from(std::string_view text) {
@@ -157,16 +176,8 @@ base::Result<ChangeWalk> ChangeWalk::prepare(Database& database,
   ChangeWalk walk;
   walk.columns_ = columns;
   walk.path_ = database.path();
-  // Without the join a filter by process would read the whole table.
-  const std::string sql =
-      process ? "SELECT " + std::string(kColumns) +
-                    " FROM epoch e CROSS JOIN proc_change c ON c.epoch = e.id "
-                    "WHERE e.id BETWEEN ? AND ? AND c.process = ? "
-                    "ORDER BY c.epoch, c.process, c.tick, c.no"
-              : "SELECT " + std::string(kColumns) +
-                    " FROM proc_change c WHERE c.epoch BETWEEN ? AND ? "
-                    "ORDER BY c.epoch, c.process, c.tick, c.no";
-  base::Result<Statement> rows = database.prepare(sql);
+  base::Result<Statement> rows = database.prepare(sql_of(
+      process ? kOfOne : kOfAll, "ORDER BY c.epoch, c.process, c.tick, c.no"));
   if (!rows) return rows.error();
   walk.rows_ = std::move(*rows);
   if (process) walk.rows_.bind(2, *process);
@@ -203,12 +214,46 @@ base::Status ChangeWalk::walk(
     if (count == epoch_.size()) epoch_.emplace_back();
     if (!take_row(rows_, columns_, epoch_[count++])) {
       rows_.reset();
-      return base::fail(base::ErrorKind::Malformed,
-                        path_ + ": damaged: a mapping of absurd size");
+      return absurd(path_);
     }
   }
   flush();
   return base::Ok{};
+}
+
+base::Status walk_newest_first(
+    Database& database, std::optional<int64_t> process, int64_t first,
+    int64_t last, const std::function<bool(const ChangeKey&)>& is_wanted,
+    const std::function<void(const ChangeRow&)>& visit) {
+  base::Status status =
+      database.set_filter("is_wanted", 4, [&](std::span<const int64_t> values) {
+        const ChangeKey key = {
+            values[1], values[0] * kTicksPerEpoch + values[2], values[3]};
+        return key.tick <= last && is_wanted(key);
+      });
+  if (!status) return status;
+  // Ordered by what the loops run over, so that nothing is sorted.
+  constexpr std::string_view kFilter =
+      "AND is_wanted(c.epoch, c.process, c.tick, c.no) ORDER BY ";
+  base::Result<Statement> rows = database.prepare(sql_of(
+      process ? kOfOne : kOfAll,
+      std::string(kFilter) + (process ? "e.id DESC, c.tick DESC, c.no DESC"
+                                      : "c.epoch DESC, c.process DESC, "
+                                        "c.tick DESC, c.no DESC")));
+  if (!rows) return rows.error();
+  rows->bind(0, first / kTicksPerEpoch);
+  rows->bind(1, last / kTicksPerEpoch);
+  if (process) rows->bind(2, *process);
+  ChangeRow taken;
+  while (true) {
+    base::Result<bool> row = rows->step();
+    if (!row) return row.error();
+    if (!*row) return base::Ok{};
+    if (!take_row(*rows, ChangeColumns::All, taken)) {
+      return absurd(database.path());
+    }
+    visit(taken);
+  }
 }
 
 }  // namespace tidemark::store

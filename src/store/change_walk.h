@@ -18,6 +18,13 @@
 
 namespace tidemark::store {
 
+// Which mapping changed, and when.
+struct ChangeKey {
+  int64_t process = 0;
+  int64_t tick = 0;
+  int64_t no = 0;
+};
+
 struct ChangeRow {
   static constexpr int64_t kUnknown = -1;
   static constexpr size_t kFieldCount = 9;
@@ -82,5 +89,13 @@ class ChangeWalk {
   std::string path_;
   std::vector<ChangeRow> epoch_;  // kept for its memory
 };
+
+// The wanted rows of those ticks, of one process or of all, the newest of each
+// mapping first as a rule. One that is not wanted is not unpacked: most of what
+// lies between a keyframe and a moment is overtaken by something newer.
+base::Status walk_newest_first(
+    Database& database, std::optional<int64_t> process, int64_t first,
+    int64_t last, const std::function<bool(const ChangeKey&)>& is_wanted,
+    const std::function<void(const ChangeRow&)>& visit);
 
 }  // namespace tidemark::store

@@ -3,7 +3,9 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <cerrno>
+#include <utility>
 
 namespace tidemark::store {
 namespace {
@@ -38,6 +40,19 @@ base::Error error_of(sqlite3* handle, const std::string& path,
       (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_IOERR;
   if (is_system && system != 0) return base::fail_errno(what, system);
   return base::fail(kind_of(code), what + ": " + sqlite3_errmsg(handle));
+}
+
+constexpr int kMostArguments = 8;
+
+void call_filter(sqlite3_context* context, int count, sqlite3_value** values) {
+  std::array<int64_t, kMostArguments> arguments{};
+  for (int i = 0; i < count; ++i)
+    arguments[static_cast<size_t>(i)] = sqlite3_value_int64(values[i]);
+  const auto* filter =
+      static_cast<const Database::Filter*>(sqlite3_user_data(context));
+  const std::span all(arguments);
+  sqlite3_result_int(context,
+                     (*filter)(all.first(static_cast<size_t>(count))) ? 1 : 0);
 }
 
 int64_t size_of(const std::string& path) {
@@ -207,6 +222,29 @@ base::Result<Statement> Database::prepare(std::string_view sql) {
   statement.statement_.reset(raw);
   if (code != SQLITE_OK) return error("");
   return statement;
+}
+
+base::Status Database::set_filter(const std::string& name, int argument_count,
+                                  Filter filter) {
+  if (argument_count > kMostArguments) {
+    return base::fail(ErrorKind::Misused, "a filter of too many arguments");
+  }
+  // SQLite lets no function be replaced while any statement runs, so it is
+  // told once of the place where the function stands.
+  std::unique_ptr<Filter>& slot = filters_[name];
+  if (slot) {
+    *slot = std::move(filter);
+    return base::Ok{};
+  }
+  slot = std::make_unique<Filter>(std::move(filter));
+  const int code = sqlite3_create_function_v2(
+      handle_.get(), name.c_str(), argument_count, SQLITE_UTF8, slot.get(),
+      call_filter, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) {
+    filters_.erase(name);
+    return error("");
+  }
+  return base::Ok{};
 }
 
 base::Result<int64_t> Database::integer(std::string_view sql) {

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -71,6 +74,12 @@ class Database {
   base::Result<int64_t> integer(std::string_view sql);
   base::Result<bool> has_table(std::string_view name);
 
+  // A function of integers for SQL: what it refuses in a WHERE has none of its
+  // other columns unpacked. Given again, it takes the place of the former.
+  using Filter = std::function<bool(std::span<const int64_t>)>;
+  base::Status set_filter(const std::string& name, int argument_count,
+                          Filter filter);
+
   // False once SQLite has rolled a transaction back by itself.
   bool is_in_transaction() const;
   int64_t last_row_id() const;
@@ -90,6 +99,8 @@ class Database {
   Database() = default;
   base::Error error(std::string_view doing) const;
 
+  std::map<std::string, std::unique_ptr<Filter>>
+      filters_;  // handle_ calls them
   std::unique_ptr<sqlite3, Close> handle_;
   std::string path_;
 };

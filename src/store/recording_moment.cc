@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "store/machine_rows.h"
@@ -128,28 +130,43 @@ base::Status Recording::Reader::fill_states(
 }
 
 base::Result<Process> Recording::Reader::make_process(
-    const std::map<int64_t, ChangeRow>& rows, int64_t process_id,
+    const std::vector<const ChangeRow*>& rows, int64_t process_id,
     Process process) {
   base::Result<const Heads*> heads = heads_of(process_id);
   if (!heads) return heads.error();
-  std::vector<model::Mapping> mappings;
-  for (const auto& [no, row] : rows) {
-    auto head = (*heads)->find(no);
-    auto trait = traits_.find(row.trait);
-    if (head == (*heads)->end() || trait == traits_.end()) {
-      return damaged("a mapping without its head");
-    }
-    model::Mapping& mapping = mappings.emplace_back();
-    mapping.start_address = head->second.start_address;
+  struct Headed {
+    const MappingHead* head;
+    const ChangeRow* row;
+  };
+  std::vector<Headed> headed;
+  headed.reserve(rows.size());
+  for (const ChangeRow* row : rows) {
+    auto head = (*heads)->find(row->no);
+    if (head == (*heads)->end()) return damaged("a mapping without its head");
+    headed.push_back({&head->second, row});
+  }
+  // By address, as the kernel prints them: numbers follow time.
+  std::ranges::sort(headed, {}, [](const Headed& mapping) {
+    return std::pair(mapping.head->start_address, mapping.row->no);
+  });
+  std::vector<model::Mapping> mappings(headed.size());
+  process.kinds.clear();
+  model::SmapsFields sum;
+  for (size_t i = 0; i < headed.size(); ++i) {
+    const auto& [head, row] = headed[i];
+    auto trait = traits_.find(row->trait);
+    if (trait == traits_.end()) return damaged("a mapping without its traits");
+    model::Mapping& mapping = mappings[i];
+    mapping.start_address = head->start_address;
     mapping.end_address =
-        mapping.start_address + static_cast<uint64_t>(row.size_kib) * kKib;
-    mapping.offset_bytes = head->second.offset_bytes;
-    const Object& object = objects_[head->second.object];
+        mapping.start_address + static_cast<uint64_t>(row->size_kib) * kKib;
+    mapping.offset_bytes = head->offset_bytes;
+    const Object& object = objects_[head->object];
     mapping.device_major = object.device_major;
     mapping.device_minor = object.device_minor;
     mapping.inode_id = object.inode_id;
     mapping.name = object.name;
-    fill_fields(row, info_.smaps_fields, mapping.fields);
+    fill_fields(*row, info_.smaps_fields, mapping.fields);
     mapping.permissions = trait->second.permissions;
     mapping.vm_flags = trait->second.vm_flags;
     mapping.is_thp_eligible = trait->second.is_thp_eligible;
@@ -161,62 +178,100 @@ base::Result<Process> Recording::Reader::make_process(
       mapping.fields.set(model::SmapsField::MmuPageSize,
                          *trait->second.mmu_page_bytes);
     }
+    sum.add(mapping.fields);
     process.kinds.push_back(trait->second.kind);
   }
-  // By address, as the kernel prints them: numbers follow time.
-  std::vector<size_t> order(mappings.size());
-  for (size_t i = 0; i < order.size(); ++i)
-    order[i] = i;
-  std::ranges::sort(order, {},
-                    [&](size_t i) { return mappings[i].start_address; });
-  std::vector<model::Mapping> sorted;
-  std::vector<model::RegionKind> kinds;
-  model::SmapsFields sum;
-  for (size_t i : order) {
-    sum.add(mappings[i].fields);
-    sorted.push_back(std::move(mappings[i]));
-    kinds.push_back(process.kinds[i]);
-  }
-  process.kinds = std::move(kinds);
-  process.mappings = model::known(std::move(sorted));
+  process.mappings = model::known(std::move(mappings));
   process.rollup = model::known(sum);
   return process;
 }
 
-base::Status Recording::Reader::fill_mappings(
-    int64_t tick, std::map<int64_t, Process>& processes) {
-  std::map<int64_t, std::map<int64_t, ChangeRow>> states;
-  const std::map<int64_t, int64_t> starts = keyframes_before(tick, processes);
-  if (starts.empty()) return base::Ok{};
-  const auto take = [&](const ChangeRow& row) {
-    auto start = starts.find(row.process);
-    if (start == starts.end() || row.tick < start->second) return;
-    if (row.is_end()) {
-      states[row.process].erase(row.no);
-    } else {
-      states[row.process].insert_or_assign(row.no, row);
-    }
+// What the changes since the last keyframe of a process say.
+struct Recording::Reader::MappingState {
+  struct Newest {
+    int64_t tick = -1;
+    std::optional<size_t> index;  // into rows; empty: ended, or not read yet
   };
-  // One pass over everything since the base is cheaper than a seek for each
-  // process and epoch as soon as there are several.
-  constexpr size_t kFew = 4;
-  if (starts.size() <= kFew) {
-    for (const auto& [id, start] : starts) {
-      base::Result<ChangeWalk> walk = ChangeWalk::prepare(database_, id);
-      if (!walk) return walk.error();
-      base::Status status = walk->walk(start, tick, take);
-      if (!status) return status;
+  int64_t start = 0;
+  std::unordered_map<int64_t, Newest> seen;  // by the number of the mapping
+  std::vector<ChangeRow> rows;
+
+  // Right in any order, cheapest when the newest comes first.
+  bool wants(const ChangeKey& key) {
+    Newest& newest = seen[key.no];
+    if (key.tick < start || key.tick <= newest.tick) return false;
+    newest.tick = key.tick;
+    return true;
+  }
+  void take(const ChangeRow& row) {
+    Newest& newest = seen[row.no];
+    if (row.tick != newest.tick) return;
+    newest.index.reset();
+    if (row.is_end()) return;
+    newest.index = rows.size();
+    rows.push_back(row);
+  }
+};
+
+// True when a pass over all rows between two ticks would read much that newer
+// keyframes repeat.
+bool Recording::Reader::has_many_keyframes(int64_t first, int64_t last) const {
+  size_t process_count = 0;
+  size_t overtaken_count = 0;
+  for (const auto& [id, frames] : keyframes_) {
+    const auto count =
+        static_cast<size_t>(std::ranges::upper_bound(frames, last) -
+                            std::ranges::lower_bound(frames, first));
+    if (count == 0) continue;
+    ++process_count;
+    overtaken_count += count - 1;
+  }
+  return overtaken_count > process_count / 4;
+}
+
+base::Status Recording::Reader::walk_to(
+    int64_t tick, std::map<int64_t, MappingState>& states) {
+  auto last_used = states.begin();  // rows come by process
+  const auto is_wanted = [&](const ChangeKey& key) {
+    if (last_used == states.end() || last_used->first != key.process) {
+      last_used = states.find(key.process);
     }
-  } else {
-    int64_t first = tick;
-    for (const auto& [id, start] : starts)
-      first = std::min(first, start);
-    base::Result<ChangeWalk> walk = ChangeWalk::prepare(database_, {});
-    if (!walk) return walk.error();
-    base::Status status = walk->walk(first, tick, take);
+    return last_used != states.end() && last_used->second.wants(key);
+  };
+  const auto take = [&](const ChangeRow& row) {
+    states.at(row.process).take(row);
+  };
+  int64_t first = tick;
+  for (const auto& [id, state] : states)
+    first = std::min(first, state.start);
+  // One pass is cheaper than a seek for each process and epoch, unless much of
+  // what it reads is overtaken.
+  constexpr size_t kFew = 4;
+  if (states.size() > kFew && !has_many_keyframes(first, tick)) {
+    return walk_newest_first(database_, {}, first, tick, is_wanted, take);
+  }
+  for (const auto& [id, state] : states) {
+    base::Status status =
+        walk_newest_first(database_, id, state.start, tick, is_wanted, take);
     if (!status) return status;
   }
-  for (const auto& [id, rows] : states) {
+  return base::Ok{};
+}
+
+base::Status Recording::Reader::fill_mappings(
+    int64_t tick, std::map<int64_t, Process>& processes) {
+  std::map<int64_t, MappingState> states;
+  for (const auto& [id, start] : keyframes_before(tick, processes))
+    states[id].start = start;
+  if (states.empty()) return base::Ok{};
+  base::Status status = walk_to(tick, states);
+  if (!status) return status;
+  for (const auto& [id, state] : states) {
+    if (state.seen.empty()) continue;
+    std::vector<const ChangeRow*> rows;
+    for (const auto& [no, newest] : state.seen) {
+      if (newest.index) rows.push_back(&state.rows[*newest.index]);
+    }
     base::Result<Process> made =
         make_process(rows, id, std::move(processes[id]));
     if (!made) return made.error();
@@ -363,9 +418,11 @@ base::Status Recording::Reader::step_processes(int64_t tick, WalkState& state) {
   for (int64_t id : std::exchange(state.changed, {})) {
     auto found = state.processes.find(id);
     if (found == state.processes.end()) continue;
-    found->second.kinds.clear();
+    std::vector<const ChangeRow*> rows;
+    for (const auto& [no, row] : state.mappings[id])
+      rows.push_back(&row);
     base::Result<Process> made =
-        make_process(state.mappings[id], id, std::move(found->second));
+        make_process(rows, id, std::move(found->second));
     if (!made) return made.error();
     found->second = std::move(*made);
   }

@@ -94,8 +94,11 @@ class Recording::Reader {
                            std::map<int64_t, model::Process>& processes);
   base::Status fill_mappings(int64_t tick,
                              std::map<int64_t, model::Process>& processes);
+  struct MappingState;
+  base::Status walk_to(int64_t tick, std::map<int64_t, MappingState>& states);
+  bool has_many_keyframes(int64_t first, int64_t last) const;
   base::Result<model::Process> make_process(
-      const std::map<int64_t, ChangeRow>& rows, int64_t process_id,
+      const std::vector<const ChangeRow*>& rows, int64_t process_id,
       model::Process process);
   struct WalkState;
   base::Status begin_walk(int64_t first, const ProcessSet& chosen,
