@@ -79,7 +79,18 @@ struct signal_struct {
   unsigned int flags;
 };
 
+struct page;
+
+struct vm_struct {
+  struct page** pages;
+  unsigned int nr_pages;
+};
+
+struct files_struct;
+
 struct task_struct {
+  struct files_struct* files;
+  struct vm_struct* stack_vm_area;
   int pid;
   int tgid;
   int exit_code;
@@ -95,6 +106,90 @@ struct linux_binprm {
   const char* filename;
 };
 
+/* --- pages and what they belong to ------------------------------------------
+ */
+
+struct page {
+  unsigned long flags;
+  void* mapping;
+  unsigned long compound_head;
+  unsigned int page_type;
+  atomic_t _refcount;
+};
+
+struct kmem_cache {
+  const char* name;
+};
+
+struct slab {
+  struct kmem_cache* slab_cache;
+};
+
+enum pagetype {
+  PGTY_offline = 0xf1, /* the loader puts in the running kernel's numbers */
+  PGTY_table = 0xf2,
+  PGTY_zsmalloc = 0xf6,
+  PGTY_large_kmalloc = 0xf8,
+};
+
+struct hlist_node {
+  struct hlist_node* next;
+};
+
+struct hlist_head {
+  struct hlist_node* first;
+};
+
+struct xarray {
+  void* xa_head;
+};
+
+struct inode;
+
+struct address_space {
+  struct inode* host;
+  struct xarray i_pages;
+};
+
+struct super_block {
+  unsigned int s_dev;
+};
+
+struct inode {
+  struct super_block* i_sb;
+  struct address_space* i_mapping;
+  unsigned long i_ino;
+  unsigned int i_nlink;
+  long long i_size;
+  struct hlist_head i_dentry;
+};
+
+struct qstr {
+  const unsigned char* name;
+};
+
+union d_alias_or_other {
+  struct hlist_node d_alias;
+};
+
+struct dentry {
+  struct dentry* d_parent;
+  struct qstr d_name;
+  union d_alias_or_other d_u;
+};
+
+struct file {
+  struct inode* f_inode;
+};
+
+struct fdtable {
+  struct file** fd;
+};
+
+struct files_struct {
+  struct fdtable* fdt;
+};
+
 /* --- BPF's own -------------------------------------------------------------
  */
 
@@ -102,7 +197,10 @@ struct bpf_array {
   void* pptrs[0];
 };
 
+struct seq_file;
+
 struct bpf_iter_meta {
+  struct seq_file* seq;
   __u64 seq_num;
 };
 

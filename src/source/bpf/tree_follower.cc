@@ -4,7 +4,6 @@
 #include <bpf/events.h>
 #include <bpf/libbpf.h>
 #include <bpf/tree.skel.h>
-#include <malloc.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -12,14 +11,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdarg>
-#include <cstdio>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/fd.h"
+#include "source/bpf/loading.h"
 
 namespace tidemark::source {
 namespace {
@@ -29,42 +27,6 @@ struct Destroy {
   void operator()(ring_buffer* ring) const { ring_buffer__free(ring); }
   void operator()(bpf_link* link) const { bpf_link__destroy(link); }
 };
-
-// libbpf tells its troubles only by printing; the last warning is the reason.
-std::string& last_warning() {
-  static std::string text;
-  return text;
-}
-
-// NOLINTNEXTLINE(cert-dcl50-cpp): the signature is libbpf's
-int keep_warning(libbpf_print_level level, const char* format, va_list list) {
-  if (level != LIBBPF_WARN) return 0;
-  std::array<char, 512> line{};
-  const int length = std::vsnprintf(line.data(), line.size(), format, list);
-  std::string_view text(line.data());
-  // The verifier's log follows over many lines; the first says enough.
-  text = text.substr(0, text.find('\n'));
-  if (last_warning().empty() && !text.empty()) last_warning() = text;
-  return length;
-}
-
-// The warning says more than the number it comes with (ESRCH for a missing
-// BTF), except where rights are missing: then it is about the first thing that
-// was refused, which need not have mattered. EACCES is not that: the verifier
-// uses it for programs it does not like.
-base::Error bpf_error(const std::string& doing, int err) {
-  std::string why = std::exchange(last_warning(), {});
-  const base::Error error = base::fail_errno(doing, err);
-  if (err == EPERM) {
-    return base::fail(
-        base::ErrorKind::Denied, error.what,
-        "run as root, or grant CAP_BPF and CAP_PERFMON; see `tidemark doctor`");
-  }
-  constexpr std::string_view kPrefix = "libbpf: ";
-  if (why.starts_with(kPrefix)) why.erase(0, kPrefix.size());
-  return base::fail(base::ErrorKind::Unsupported,
-                    why.empty() ? error.what : doing + ": " + why);
-}
 
 uint64_t page_bytes() {
   static const auto kBytes = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -103,23 +65,6 @@ uint64_t kernel_device(dev_t device) {
   constexpr unsigned kMinorBits = 20;
   return (uint64_t{major(device)} << kMinorBits) | minor(device);
 }
-
-// libbpf reads the kernel's type information, 5 MB of it, four times over in
-// turn. glibc learns from the first such block to keep the others, which made
-// us 10 MB larger for good; while one of these lives, blocks of that size go
-// back to the kernel. Afterwards large ones are kept again: buffers of ours are
-// made and dropped many times a second.
-class MemoryGivenBack {
- public:
-  MemoryGivenBack() { mallopt(M_MMAP_THRESHOLD, kSmallBytes); }
-  MemoryGivenBack(const MemoryGivenBack&) = delete;
-  MemoryGivenBack& operator=(const MemoryGivenBack&) = delete;
-  ~MemoryGivenBack() { mallopt(M_MMAP_THRESHOLD, kLargeBytes); }
-
- private:
-  static constexpr int kSmallBytes = 128 << 10;
-  static constexpr int kLargeBytes = 32 << 20;
-};
 
 }  // namespace
 
@@ -220,9 +165,7 @@ int TreeFollower::State::take_record(void* context, void* data, size_t size) {
 }
 
 base::Result<TreeFollower> TreeFollower::start(const FollowOptions& options) {
-  const MemoryGivenBack given_back;
-  libbpf_set_print(keep_warning);
-  last_warning().clear();
+  const BpfLoading loading;
   auto state = std::make_unique<State>();
   base::Status status = state->open(options);
   if (status) status = state->load(options);

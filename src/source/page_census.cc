@@ -1,0 +1,162 @@
+#include "source/page_census.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <span>
+#include <utility>
+
+namespace tidemark::source {
+namespace {
+
+using model::PageStruct;
+
+constexpr uint64_t kChunkFrames = uint64_t{1} << 16;
+// What is skipped is skipped in steps of so many.
+constexpr uint64_t kStepFrames = 512;
+// A gap of so many frames is cheaper to read than another call.
+constexpr uint64_t kNearFrames = 256;
+
+base::Status read_words(int fd, uint64_t first_frame, std::span<uint64_t> to,
+                        uint64_t beyond) {
+  size_t done = 0;
+  while (done < to.size()) {
+    const ssize_t got =
+        ::pread(fd, to.data() + done, (to.size() - done) * sizeof(uint64_t),
+                static_cast<off_t>((first_frame + done) * sizeof(uint64_t)));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return base::fail_errno("/proc/kpage*", errno);
+    if (got == 0) break;
+    done += static_cast<size_t>(got) / sizeof(uint64_t);
+  }
+  std::ranges::fill(to.subspan(done), beyond);
+  return base::Ok{};
+}
+
+// Neither mapped nor charged, whatever the other files would say.
+bool is_settled(uint64_t flags, const PageStruct* page) {
+  if (flags & (model::kPageBuddy | model::kPageAbsent)) return true;
+  return flags == 0 && page && page->is_known && page->reference_count == 0;
+}
+
+}  // namespace
+
+base::Result<PageCensus> PageCensus::open(const base::Directory& proc) {
+  PageCensus census;
+  base::Result<base::Fd> flags = base::open_file_at(proc, "kpageflags");
+  if (!flags) return flags.error();
+  base::Result<base::Fd> counts = base::open_file_at(proc, "kpagecount");
+  if (!counts) return counts.error();
+  base::Result<base::Fd> groups = base::open_file_at(proc, "kpagecgroup");
+  census.flags_file_ = std::move(*flags);
+  census.counts_file_ = std::move(*counts);
+  if (groups) {
+    census.groups_file_ = std::move(*groups);
+  } else {
+    census.group_note_ = groups.error().what;
+  }
+  return census;
+}
+
+// The counts and groups of the stretches in which any page can have them.
+base::Status PageCensus::read_rest(uint64_t first_frame, uint64_t count,
+                                   bool has_structs) {
+  counts_.assign(count, 0);
+  if (groups_file_) groups_.assign(count, 0);
+  const auto is_all_settled = [&](uint64_t step) {
+    const uint64_t end = std::min(count, step + kStepFrames);
+    for (uint64_t i = step; i < end; ++i) {
+      if (!is_settled(flags_[i], has_structs ? &structs_[i] : nullptr)) {
+        return false;
+      }
+    }
+    return true;
+  };
+  for (uint64_t begin = 0; begin < count;) {
+    if (is_all_settled(begin)) {
+      begin += kStepFrames;
+      continue;
+    }
+    uint64_t end = begin + kStepFrames;
+    while (end < count && !is_all_settled(end))
+      end += kStepFrames;
+    end = std::min(end, count);
+    base::Status status = read_words(
+        counts_file_.get(), first_frame + begin,
+        std::span(counts_).subspan(begin, end - begin), 0);
+    if (status && groups_file_) {
+      status = read_words(groups_file_.get(), first_frame + begin,
+                          std::span(groups_).subspan(begin, end - begin), 0);
+    }
+    if (!status) return status;
+    begin = end;
+  }
+  return base::Ok{};
+}
+
+base::Status PageCensus::read_chunk(uint64_t first_frame, uint64_t count,
+                                    PageStructs* structs) {
+  flags_.resize(count);
+  base::Status status =
+      read_words(flags_file_.get(), first_frame, flags_, model::kPageAbsent);
+  if (status && structs) {
+    structs_.resize(count);
+    status = structs->read(first_frame, flags_, structs_);
+  }
+  if (!status) return status;
+  return read_rest(first_frame, count, structs != nullptr);
+}
+
+base::Status PageCensus::walk(const std::vector<model::FrameRange>& ranges,
+                              PageStructs* structs, const Visitor& visit) {
+  for (const model::FrameRange& range : ranges) {
+    uint64_t first = range.first;
+    while (first < range.last) {
+      // Up to a round number, so that a large page is whole in its chunk.
+      const uint64_t end = std::min(
+          range.last, (first / kChunkFrames + 1) * kChunkFrames);
+      base::Status status = read_chunk(first, end - first, structs);
+      if (!status) return status;
+      model::PageChunk chunk;
+      chunk.first_frame = first;
+      chunk.flags = flags_;
+      chunk.counts = counts_;
+      if (groups_file_) chunk.groups = groups_;
+      if (structs) chunk.structs = structs_;
+      visit(chunk);
+      first = end;
+    }
+  }
+  return base::Ok{};
+}
+
+base::Status PageCensus::walk_frames(const std::vector<uint64_t>& frames,
+                                     const Visitor& visit) {
+  for (size_t begin = 0; begin < frames.size();) {
+    size_t end = begin + 1;
+    while (end < frames.size() &&
+           frames[end] - frames[end - 1] <= kNearFrames &&
+           frames[end] - frames[begin] < kChunkFrames) {
+      ++end;
+    }
+    const uint64_t count = frames[end - 1] - frames[begin] + 1;
+    flags_.resize(count);
+    counts_.resize(count);
+    base::Status status = read_words(flags_file_.get(), frames[begin], flags_,
+                                     model::kPageAbsent);
+    if (status) {
+      status = read_words(counts_file_.get(), frames[begin], counts_, 0);
+    }
+    if (!status) return status;
+    model::PageChunk chunk;
+    chunk.first_frame = frames[begin];
+    chunk.flags = flags_;
+    chunk.counts = counts_;
+    visit(chunk);
+    begin = end;
+  }
+  return base::Ok{};
+}
+
+}  // namespace tidemark::source

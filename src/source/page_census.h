@@ -1,0 +1,51 @@
+// What the kernel says of every page of RAM: /proc/kpageflags, kpagecount and
+// kpagecgroup, and the pages' own structs where BPF may look. Half the pages of
+// a machine are free; what nobody can say of them is not asked for.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/result.h"
+#include "model/page_census.h"
+#include "source/bpf/page_structs.h"
+
+namespace tidemark::source {
+
+class PageCensus {
+ public:
+  // Denied without CAP_SYS_ADMIN, NotFound where the kernel has no such files.
+  static base::Result<PageCensus> open(const base::Directory& proc);
+
+  // Why pages are not told apart by group; empty when they are.
+  const std::string& group_note() const { return group_note_; }
+
+  using Visitor = std::function<void(const model::PageChunk&)>;
+  // Each frame of the ranges once, in order. `structs` may be null. What the
+  // files do not cover (memory added meanwhile) is absent.
+  base::Status walk(const std::vector<model::FrameRange>& ranges,
+                    PageStructs* structs, const Visitor& visit);
+  // The frames in the list alone, which ascend: chunks of neighbours.
+  base::Status walk_frames(const std::vector<uint64_t>& frames,
+                           const Visitor& visit);
+
+ private:
+  base::Status read_chunk(uint64_t first_frame, uint64_t count,
+                          PageStructs* structs);
+  base::Status read_rest(uint64_t first_frame, uint64_t count,
+                         bool has_structs);
+
+  base::Fd flags_file_;
+  base::Fd counts_file_;
+  base::Fd groups_file_;
+  std::string group_note_;
+  std::vector<uint64_t> flags_;
+  std::vector<uint64_t> counts_;
+  std::vector<uint64_t> groups_;
+  std::vector<model::PageStruct> structs_;
+};
+
+}  // namespace tidemark::source
