@@ -35,6 +35,7 @@ TallyKey PageTally::classify_cache(const Page& page, SetId set) const {
   if (!page.info.is_known) return {found, set, page.group};
   // Taken from its file between the two looks.
   if (page.info.owner == 0) return {PageClass::Unstable, 0, page.group};
+  if (by_mapper_) return {found, set, page.group};
   return {found, page.info.owner, page.group};
 }
 

@@ -54,7 +54,10 @@ struct TallyKeyHash {
 
 class PageTally {
  public:
-  explicit PageTally(const PageSets& sets) : sets_(sets) {}
+  // `by_mapper`: pages of files and shared memory go by the set that maps them
+  // and not by their file.
+  explicit PageTally(const PageSets& sets, bool by_mapper = false)
+      : sets_(sets), by_mapper_(by_mapper) {}
 
   // Frames of kernel stacks, by the process they are of.
   void set_stacks(const std::vector<model::KernelStack>& stacks);
@@ -94,6 +97,7 @@ class PageTally {
   void compare(const Page& page, SetId set);
 
   const PageSets& sets_;
+  bool by_mapper_ = false;
   std::unordered_map<uint64_t, int32_t> stacks_;
   Counts counts_;
   std::array<uint64_t, kPageClassCount> class_counts_{};

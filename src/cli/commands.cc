@@ -13,6 +13,7 @@ const std::vector<CommandEntry>& command_table() {
       {"get", "memory of a process or tree, now or repeatedly", get_command},
       {"maps", "the address space of a process, region by region",
        maps_command},
+      {"ledger", "every page of RAM in exactly one named row", ledger_command},
       {"record", "record memory over time, every mapping, to a file",
        record_command},
       {"peak", "the highest moment of a recording, and what it was",

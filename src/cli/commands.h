@@ -16,6 +16,7 @@ Command info_command();
 Command diff_command();
 Command import_command();
 Command export_command();
+Command ledger_command();
 Command doctor_command();
 Command completion_command();
 Command manual_command();

@@ -1,4 +1,5 @@
 // Stands for the files beside it in a build without BPF (TIDEMARK_BPF=OFF).
+#include "source/bpf/page_structs.h"
 #include "source/bpf/tree_follower.h"
 
 namespace tidemark::source {
@@ -38,6 +39,38 @@ uint64_t TreeFollower::peak_error_bytes() const {
 }
 std::optional<uint64_t> TreeFollower::program_ns() const {
   return std::nullopt;
+}
+
+struct PageStructs::State {};
+
+base::Result<PageStructs> PageStructs::open() {
+  return base::fail(base::ErrorKind::Unsupported,
+                    "this tidemark was built without BPF");
+}
+
+PageStructs::PageStructs(std::unique_ptr<State> state)
+    : state_(std::move(state)) {}
+PageStructs::PageStructs(PageStructs&&) noexcept = default;
+PageStructs& PageStructs::operator=(PageStructs&&) noexcept = default;
+PageStructs::~PageStructs() = default;
+
+base::Status PageStructs::read(uint64_t, std::span<const uint64_t>,
+                               std::span<model::PageStruct>) {
+  return base::Ok{};
+}
+base::Status PageStructs::copy(uint64_t, uint64_t) {
+  return base::Ok{};
+}
+base::Result<std::vector<model::CachedFile>> PageStructs::name_files(
+    const std::vector<uint64_t>&) {
+  return std::vector<model::CachedFile>();
+}
+base::Result<std::vector<model::SlabCacheName>> PageStructs::name_caches(
+    const std::vector<uint64_t>&) {
+  return std::vector<model::SlabCacheName>();
+}
+base::Result<std::vector<model::KernelStack>> PageStructs::kernel_stacks() {
+  return std::vector<model::KernelStack>();
 }
 
 }  // namespace tidemark::source

@@ -1,0 +1,140 @@
+#include <memory>
+#include <utility>
+
+#include "base/text.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "source/roots.h"
+#include "view/json/ledger.h"
+#include "view/text/ledger.h"
+#include "watch/ledger_reader.h"
+
+namespace tidemark::cli {
+namespace {
+
+using analysis::LedgerBy;
+using base::ErrorKind;
+
+struct LedgerCommandOptions {
+  watch::LedgerOptions ledger;
+  view::LedgerTextOptions text;
+  bool is_what_if = false;
+  std::vector<std::string> dying;
+  CommonOptions common;
+};
+
+// A pid, or the path of a control group.
+base::Status take_dying(LedgerCommandOptions& options) {
+  if (options.is_what_if && options.dying.empty()) {
+    return base::fail(ErrorKind::Misused, "--what-if needs somebody",
+                      "tidemark ledger --what-if 1234 /system.slice");
+  }
+  if (!options.is_what_if && !options.dying.empty()) {
+    return base::fail(ErrorKind::Misused,
+                      "'" + options.dying[0] + "' is one word too many",
+                      "did you mean --what-if " + options.dying[0] + "?");
+  }
+  for (const std::string& word : options.dying) {
+    const std::optional<uint64_t> pid = base::parse_u64(word);
+    if (pid && *pid <= INT32_MAX) {
+      options.ledger.dying_pids.push_back(static_cast<int32_t>(*pid));
+    } else if (word.starts_with("/")) {
+      options.ledger.dying_groups.push_back(word);
+    } else {
+      return base::fail(ErrorKind::Misused,
+                        "'" + word + "' is neither a pid nor a control group",
+                        "tidemark ledger --what-if 1234 /system.slice");
+    }
+  }
+  return base::Ok{};
+}
+
+base::Result<ExitCode> run_ledger(LedgerCommandOptions options) {
+  base::Status status = take_dying(options);
+  if (!status) return status.error();
+  base::Result<source::Roots> roots =
+      source::open_roots(options.common.proc_path);
+  if (!roots) return roots.error();
+  base::Result<Output> output = Output::open(options.common.output_path);
+  if (!output) return output.error();
+  const bool is_text = options.common.format == Format::Text;
+  // Text shows the largest; the names of the others would be asked for in vain.
+  if (is_text) {
+    options.ledger.named_file_count =
+        options.ledger.by == LedgerBy::File ? options.text.row_limit
+                                            : options.text.part_limit;
+  }
+  base::Result<watch::LedgerReading> reading =
+      watch::read_ledger(*roots, options.ledger);
+  if (!reading) return reading.error();
+  std::string text;
+  if (!is_text) {
+    text = view::ledger_json(reading->ledger, reading->what_if,
+                             json_layout(options.common.format));
+  } else if (reading->what_if) {
+    text = view::what_if_text(*reading->what_if,
+                              text_style(options.common, output->fd()));
+  } else {
+    text = view::ledger_text(reading->ledger, options.text,
+                             text_style(options.common, output->fd()));
+  }
+  status = output->write(text);
+  if (!status) return status.error();
+  return ExitCode::Done;
+}
+
+}  // namespace
+
+Command ledger_command() {
+  auto options = std::make_shared<LedgerCommandOptions>();
+  Command command;
+  command.name = "ledger";
+  command.summary = "every page of RAM in exactly one named row";
+  command.description =
+      "Walks all pages of the machine and says whose each one is: anonymous "
+      "memory by the processes that map it, files by path, slab by cache, the "
+      "kernel's own by what took it, and what is free. The rows add up to the "
+      "machine's RAM to the byte; what has no name stands in a row that says "
+      "so. With root it looks at every page; with BPF it also reads what the "
+      "kernel notes of each; without either it shows the kernel's counters.";
+  command.examples = {
+      {"tidemark ledger", "the machine by class"},
+      {"tidemark ledger --by cgroup", "who is charged for what"},
+      {"tidemark ledger --by file --top 100", "the page cache, by file"},
+      {"tidemark ledger --what-if 1234", "what would come back if it ended"},
+  };
+  OptionTable& table = command.options;
+  table.choice("--by", {"class", "cgroup", "process", "file"},
+               "what the rows are (default class)",
+               [o = options.get()](const std::string& word) -> base::Status {
+                 const std::pair<std::string_view, LedgerBy> known[] = {
+                     {"class", LedgerBy::Class},
+                     {"cgroup", LedgerBy::Cgroup},
+                     {"process", LedgerBy::Process},
+                     {"file", LedgerBy::File}};
+                 for (const auto& [name, by] : known) {
+                   if (name == word) o->ledger.by = by;
+                 }
+                 return base::Ok{};
+               });
+  table.choice("--tier", {"counters", "pages", "structs"},
+               "look no further than this (default as far as one may)",
+               [o = options.get()](const std::string& word) -> base::Status {
+                 for (model::LedgerTier tier :
+                      {model::LedgerTier::Counters, model::LedgerTier::Pages,
+                       model::LedgerTier::Structs}) {
+                   if (model::ledger_tier_token(tier) == word) {
+                     o->ledger.most = tier;
+                   }
+                 }
+                 return base::Ok{};
+               });
+  table.positional("PID|CGROUP", "of --what-if", options->dying, false);
+  table.flag("--what-if", "what would come back if these ended",
+             options->is_what_if);
+  add_common_options(table, options->common, {"text", "json", "jsonl"});
+  command.run = [options] { return run_ledger(*options); };
+  return command;
+}
+
+}  // namespace tidemark::cli

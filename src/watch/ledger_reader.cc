@@ -1,0 +1,327 @@
+#include "watch/ledger_reader.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "analysis/page_sets.h"
+#include "analysis/page_tally.h"
+#include "base/clock.h"
+#include "parse/machine_files.h"
+#include "source/bpf/page_structs.h"
+#include "source/frame_walk.h"
+#include "source/kernel_files.h"
+#include "source/machine_reader.h"
+#include "source/page_census.h"
+#include "source/process_source.h"
+
+namespace tidemark::watch {
+namespace {
+
+using analysis::LedgerProcess;
+using analysis::PageClass;
+using model::LedgerTier;
+
+// Frames of System RAM, in whole pages.
+std::vector<model::FrameRange> ram_of(const model::IoMemory& iomem,
+                                      uint64_t page_bytes) {
+  std::vector<model::FrameRange> ranges;
+  for (const model::IoResource& resource : iomem.resources) {
+    if (!model::is_system_ram(resource)) continue;
+    const model::FrameRange range = {
+        (resource.first + page_bytes - 1) / page_bytes,
+        (resource.last + 1) / page_bytes};
+    if (range.first < range.last) ranges.push_back(range);
+  }
+  return ranges;
+}
+
+// Paths as programs name them: the mount the file system of a file is seen
+// through, and what the kernel calls memory without a mount.
+class FileNames {
+ public:
+  explicit FileNames(const source::Roots& roots) {
+    base::Result<std::string> text =
+        base::read_file_at(roots.proc, "self/mountinfo");
+    if (!text) return;
+    base::Result<std::vector<parse::Mount>> mounts =
+        parse::parse_mountinfo(*text);
+    if (!mounts) return;
+    for (parse::Mount& mount : *mounts) {
+      mounts_[{mount.device_major, mount.device_minor}].push_back(
+          std::move(mount));
+    }
+  }
+
+  std::string name(const model::CachedFile& file) const {
+    const std::string device = std::to_string(file.device_major) + ":" +
+                               std::to_string(file.device_minor);
+    if (file.inode_id == 0) return "(gone meanwhile)";
+    if (file.path.empty()) {
+      return "(inode " + std::to_string(file.inode_id) + " on " + device + ")";
+    }
+    const char* deleted = file.link_count == 0 ? " (deleted)" : "";
+    if (!file.is_whole) return "…" + file.path + deleted;
+    auto mounts = mounts_.find({file.device_major, file.device_minor});
+    if (mounts == mounts_.end()) {
+      // The kernel's own mounts: "/memfd:name", "/SYSV00000000", "/dev/zero".
+      return file.link_count == 0 ? file.path : file.path + " on " + device;
+    }
+    for (const parse::Mount& mount : mounts->second) {
+      const std::string root = mount.root == "/" ? "" : mount.root;
+      if (!file.path.starts_with(root)) continue;
+      const std::string point =
+          mount.mount_point == "/" ? "" : mount.mount_point;
+      return point + file.path.substr(root.size()) + deleted;
+    }
+    return file.path + " on " + device + deleted;
+  }
+
+ private:
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<parse::Mount>> mounts_;
+};
+
+class LedgerReader {
+ public:
+  LedgerReader(const source::Roots& roots, const LedgerOptions& options)
+      : roots_(roots),
+        options_(options),
+        cgroups_(source::CgroupHierarchy::find(roots)),
+        reader_(roots, cgroups_, detail()) {}
+
+  base::Result<LedgerReading> read();
+
+ private:
+  static source::ProcessDetail detail() {
+    source::ProcessDetail detail;
+    detail.rollup = false;
+    return detail;
+  }
+  base::Status read_processes();
+  void walk_processes();
+  void read_counters();
+  base::Status take_census(source::PageCensus& census);
+  void name_owners();
+  void ask_again(source::PageCensus& census, model::Ledger& ledger);
+  analysis::WhatIf imagine() const;
+
+  const source::Roots& roots_;
+  const LedgerOptions& options_;
+  source::CgroupHierarchy cgroups_;
+  source::ProcessReader reader_;
+  analysis::LedgerInput input_;
+  std::vector<std::string> group_paths_;  // of the processes
+  analysis::PageSets sets_;
+  std::optional<analysis::PageTally> tally_;
+  std::optional<source::PageStructs> structs_;
+  std::string tier_note_;
+  uint64_t unread_count_ = 0;
+  uint64_t unread_bytes_ = 0;
+};
+
+base::Status LedgerReader::read_processes() {
+  base::Result<std::vector<int32_t>> pids = reader_.list_pids();
+  if (!pids) return pids.error();
+  // Ourselves last: what we hold grows while we look at the others.
+  const auto self = static_cast<int32_t>(::getpid());
+  std::ranges::stable_partition(*pids,
+                                [&](int32_t pid) { return pid != self; });
+  std::map<std::string, uint64_t> inodes;
+  for (int32_t pid : *pids) {
+    base::Result<model::Process> process = reader_.read(pid);
+    if (!process) continue;  // ended meanwhile
+    LedgerProcess& one = input_.processes.emplace_back();
+    one.pid = pid;
+    one.name = process->stat.comm;
+    one.thread_count = process->stat.thread_count;
+    one.page_table_bytes = process->status.page_table_bytes.value_or(0);
+    one.resident_bytes = process->status.rss_bytes.value_or(0);
+    auto [inode, is_new] = inodes.try_emplace(process->cgroup_path, 0);
+    if (is_new && !process->cgroup_path.empty()) {
+      inode->second = cgroups_.read(process->cgroup_path).inode_id;
+      if (inode->second != 0) {
+        input_.groups[inode->second] = process->cgroup_path;
+      }
+    }
+    one.group = inode->second;
+    group_paths_.push_back(process->cgroup_path);
+  }
+  return base::Ok{};
+}
+
+void LedgerReader::walk_processes() {
+  source::FrameWalk walk;
+  for (uint32_t i = 0; i < input_.processes.size(); ++i) {
+    LedgerProcess& process = input_.processes[i];
+    if (process.resident_bytes == 0) continue;
+    base::Result<base::Directory> directory =
+        base::open_directory_at(roots_.proc, std::to_string(process.pid));
+    if (!directory) continue;
+    sets_.begin_process(i);
+    base::Status status = walk.walk(
+        *directory,
+        [&](std::span<const uint64_t> frames) { sets_.add(frames); });
+    process.is_read = static_cast<bool>(status);
+    if (!status && status.error().kind == base::ErrorKind::Denied) {
+      ++unread_count_;
+      unread_bytes_ += process.resident_bytes;
+    }
+  }
+}
+
+void LedgerReader::read_counters() {
+  base::Result<model::Machine> machine = source::read_machine(roots_, cgroups_);
+  if (machine) {
+    input_.meminfo = machine->meminfo;
+    input_.zoneinfo = machine->zoneinfo.value_or(model::ZoneInfo());
+    input_.page_bytes = machine->page_size_bytes;
+  }
+  input_.kernel.counters = source::read_page_counters(roots_);
+  input_.kernel.iomem = source::read_iomem(roots_);
+  input_.kernel.vmalloc = source::read_vmallocinfo(roots_);
+  input_.kernel.slab = source::read_slabinfo(roots_);
+}
+
+base::Status LedgerReader::take_census(source::PageCensus& census) {
+  const bool by_mapper = options_.by == analysis::LedgerBy::Process ||
+                         !options_.dying_pids.empty() ||
+                         !options_.dying_groups.empty();
+  tally_.emplace(sets_, by_mapper);
+  if (structs_) {
+    base::Result<std::vector<model::KernelStack>> stacks =
+        structs_->kernel_stacks();
+    if (stacks) tally_->set_stacks(*stacks);
+  }
+  return census.walk(ram_of(*input_.kernel.iomem, input_.page_bytes),
+                     structs_ ? &*structs_ : nullptr,
+                     [&](const model::PageChunk& chunk) { tally_->add(chunk); });
+}
+
+void LedgerReader::name_owners() {
+  if (!structs_) return;
+  std::vector<uint64_t> files = owners_of(*tally_, PageClass::Shmem);
+  std::vector<uint64_t> cached = owners_of(*tally_, PageClass::File);
+  input_.other_files_label = "(gone meanwhile)";
+  if (options_.named_file_count != 0 &&
+      cached.size() > options_.named_file_count) {
+    input_.other_files_label =
+        "(" + std::to_string(cached.size() - options_.named_file_count) +
+        " smaller files)";
+    cached.resize(options_.named_file_count);
+  }
+  std::ranges::copy(cached, std::back_inserter(files));
+  const FileNames names(roots_);
+  base::Result<std::vector<model::CachedFile>> told =
+      structs_->name_files(files);
+  if (told) {
+    for (const model::CachedFile& file : *told)
+      input_.files[file.address] = names.name(file);
+  }
+  base::Result<std::vector<model::SlabCacheName>> caches =
+      structs_->name_caches(owners_of(*tally_, PageClass::Slab));
+  if (caches) {
+    for (model::SlabCacheName& cache : *caches)
+      input_.caches[cache.address] = std::move(cache.name);
+  }
+}
+
+// Pages that are mapped otherwise than we found: those whose count is another
+// by now changed while we looked.
+void LedgerReader::ask_again(source::PageCensus& census,
+                             model::Ledger& ledger) {
+  std::vector<uint64_t> frames;
+  std::map<uint64_t, uint64_t> counts;
+  for (const analysis::PageTally::Disagreement& one : tally_->disagreements()) {
+    frames.push_back(one.frame);
+    counts[one.frame] = one.count;
+  }
+  base::Status status =
+      census.walk_frames(frames, [&](const model::PageChunk& chunk) {
+        auto at = counts.lower_bound(chunk.first_frame);
+        for (; at != counts.end() &&
+               at->first < chunk.first_frame + chunk.counts.size();
+             ++at) {
+          if (chunk.counts[at->first - chunk.first_frame] != at->second) {
+            ++ledger.changed_pages;
+          }
+        }
+      });
+  if (!status) ledger.notes.push_back(status.error().what);
+}
+
+analysis::WhatIf LedgerReader::imagine() const {
+  std::vector<bool> dies(input_.processes.size());
+  const auto is_within = [](const std::string& path, const std::string& group) {
+    return path == group || path.starts_with(group == "/" ? "/" : group + "/");
+  };
+  for (size_t i = 0; i < dies.size(); ++i) {
+    dies[i] =
+        std::ranges::find(options_.dying_pids, input_.processes[i].pid) !=
+            options_.dying_pids.end() ||
+        std::ranges::any_of(options_.dying_groups, [&](const std::string& one) {
+          return is_within(group_paths_[i], one);
+        });
+  }
+  return what_if(input_, dies);
+}
+
+base::Result<LedgerReading> LedgerReader::read() {
+  const uint64_t started = base::monotonic_ns();
+  base::Result<source::PageCensus> census =
+      source::PageCensus::open(roots_.proc);
+  if (!census) return census.error();
+  if (options_.most == LedgerTier::Structs && roots_.is_live) {
+    base::Result<source::PageStructs> structs = source::PageStructs::open();
+    if (structs) {
+      structs_ = std::move(*structs);
+    } else {
+      tier_note_ = structs.error().what;
+    }
+  }
+  base::Status status = read_processes();
+  if (!status) return status.error();
+  read_counters();
+  if (!input_.kernel.iomem) {
+    return base::fail(base::ErrorKind::Denied,
+                      input_.kernel.iomem.unknown_because);
+  }
+  walk_processes();
+  status = take_census(*census);
+  if (!status) return status.error();
+  name_owners();
+  input_.tally = &*tally_;
+  input_.sets = &sets_;
+  input_.by = options_.by;
+  LedgerReading reading;
+  reading.ledger = make_ledger(input_);
+  ask_again(*census, reading.ledger);
+  if (!options_.dying_pids.empty() || !options_.dying_groups.empty()) {
+    reading.what_if = imagine();
+  }
+  reading.ledger.tier_note = tier_note_;
+  reading.ledger.own_bytes = sets_.memory_bytes();
+  if (!census->group_note().empty()) {
+    reading.ledger.notes.push_back("no groups: " + census->group_note());
+  }
+  if (unread_count_ > 0) {
+    reading.ledger.notes.push_back(
+        std::to_string(unread_count_) +
+        " processes may not be read; their resident " +
+        std::to_string(unread_bytes_ >> 10) + " KiB are in rows of nobody");
+  }
+  reading.ledger.elapsed_ns = base::monotonic_ns() - started;
+  return reading;
+}
+
+}  // namespace
+
+base::Result<LedgerReading> read_ledger(const source::Roots& roots,
+                                        const LedgerOptions& options) {
+  return LedgerReader(roots, options).read();
+}
+
+}  // namespace tidemark::watch

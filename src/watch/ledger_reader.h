@@ -1,0 +1,36 @@
+// Reads the ledger of all RAM: walks the pages of every process, then every
+// page of the machine, and asks the kernel for the names of what was found. As
+// far as one may look; the result says how far that was.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/ledger.h"
+#include "base/result.h"
+#include "model/ledger.h"
+#include "source/roots.h"
+
+namespace tidemark::watch {
+
+struct LedgerOptions {
+  analysis::LedgerBy by = analysis::LedgerBy::Class;
+  model::LedgerTier most = model::LedgerTier::Structs;
+  // Only the largest so many files are asked for by name: that of 50,000 takes
+  // a tenth of a second. 0: all.
+  size_t named_file_count = 0;
+  // Processes whose end is imagined: pids, and paths of control groups.
+  std::vector<int32_t> dying_pids;
+  std::vector<std::string> dying_groups;
+};
+
+struct LedgerReading {
+  model::Ledger ledger;
+  std::optional<analysis::WhatIf> what_if;
+};
+
+base::Result<LedgerReading> read_ledger(const source::Roots& roots,
+                                        const LedgerOptions& options);
+
+}  // namespace tidemark::watch
