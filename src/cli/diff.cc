@@ -8,7 +8,6 @@
 
 #include "analysis/process_use.h"
 #include "base/clock.h"
-#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/moments.h"
 #include "cli/output.h"
@@ -170,16 +169,8 @@ Command diff_command() {
   table.positional("FILE[@TIME]", "the two sides; the second may be now",
                    options->sides, true);
   table.value("-p,--pid", "PID", "of this process alone", options->pid);
-  table.value("--top", "N", "rows of each table (default 15)",
-              [o = options.get()](const std::string& word) -> base::Status {
-                std::optional<uint64_t> count = base::parse_u64(word);
-                if (!count) {
-                  return base::fail(ErrorKind::Misused,
-                                    "'" + word + "' is not a count");
-                }
-                o->row_limit = *count;
-                return base::Ok{};
-              });
+  table.count("--top", "rows of each table (default 15)",
+              [o = options.get()](uint64_t count) { o->row_limit = count; });
   add_common_options(table, options->common, {"text", "json", "jsonl"});
   command.run = [options] { return run_diff(*options); };
   return command;

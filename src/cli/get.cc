@@ -6,7 +6,6 @@
 
 #include "analysis/get_report.h"
 #include "base/clock.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "cli/output.h"
 #include "cli/targets.h"
@@ -254,15 +253,10 @@ void add_watch_options(OptionTable& table, GetOptions& o) {
               [&o](const std::string& word) {
                 return set_duration(word, o.period_ns);
               });
-  table.value("--count", "N", "end after N readings; implies -w",
-              [&o](const std::string& word) -> base::Status {
-                o.count = base::parse_u64(word);
-                if (!o.count || *o.count == 0) {
-                  return base::fail(base::ErrorKind::Misused,
-                                    "'" + word + "' is not a count");
-                }
+  table.count("--count", "end after N readings; implies -w",
+              [&o](uint64_t count) {
+                o.count = count;
                 o.watch = true;
-                return base::Ok{};
               });
   table.value("--duration", "DUR", "end after this time; implies -w",
               [&o](const std::string& word) -> base::Status {

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "base/escape.h"
@@ -150,6 +151,21 @@ void OptionTable::value(std::string names, std::string placeholder,
   value(std::move(names), std::move(placeholder), std::move(help),
         [&target](const std::string& word) -> base::Status {
           target = word;
+          return base::Ok{};
+        });
+}
+
+void OptionTable::count(std::string names, std::string help,
+                        std::function<void(uint64_t)> take) {
+  value(std::move(names), "N", std::move(help),
+        [take = std::move(take)](const std::string& word) -> base::Status {
+          const std::optional<uint64_t> number = base::parse_u64(word);
+          if (!number || *number == 0) {
+            return base::fail(ErrorKind::Misused,
+                              "'" + base::visible(word) + "' is not a count",
+                              "a whole number from 1 on");
+          }
+          take(*number);
           return base::Ok{};
         });
 }

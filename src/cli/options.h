@@ -2,6 +2,7 @@
 // shell completions are all made from this one table, so they cannot disagree.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,10 @@ class OptionTable {
              Take take);
   void value(std::string names, std::string placeholder, std::string help,
              std::string& target);
+  // A whole number from one on: of rows, of readings. "0" is refused, since
+  // what it could mean (none, no limit) differs from one reader to the next.
+  void count(std::string names, std::string help,
+             std::function<void(uint64_t)> take);
   void choice(std::string names, std::vector<std::string> choices,
               std::string help, Take take);
   void positional(std::string name, std::string help,

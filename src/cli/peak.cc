@@ -4,7 +4,6 @@
 #include "analysis/diff_report.h"
 #include "analysis/peak_report.h"
 #include "base/clock.h"
-#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/moments.h"
 #include "cli/output.h"
@@ -206,16 +205,8 @@ Command peak_command() {
                  o->layout = word;
                  return base::Ok{};
                });
-  table.value("--top", "N", "objects with a line of their own (default 20)",
-              [o = options.get()](const std::string& word) -> base::Status {
-                std::optional<uint64_t> count = base::parse_u64(word);
-                if (!count) {
-                  return base::fail(ErrorKind::Misused,
-                                    "'" + word + "' is not a count");
-                }
-                o->row_limit = *count;
-                return base::Ok{};
-              });
+  table.count("--top", "objects with a line of their own (default 20)",
+              [o = options.get()](uint64_t count) { o->row_limit = count; });
   add_common_options(table, options->common, {"text", "json", "jsonl"});
   command.run = [options] { return run_peak(*options); };
   return command;

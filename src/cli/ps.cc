@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "analysis/ps_report.h"
-#include "base/text.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "source/machine_reader.h"
@@ -159,16 +158,8 @@ Command ps_command() {
              options->text.with_descriptors);
   table.flag("-a,--all", "fold nothing",
              [options = options.get()] { options->report.fold = false; });
-  table.value(
-      "--top", "N", "at most N rows in each group, the rest folded",
-      [options = options.get()](const std::string& word) -> base::Status {
-        options->report.top = base::parse_u64(word);
-        if (!options->report.top || *options->report.top == 0) {
-          return base::fail(base::ErrorKind::Misused,
-                            "'" + word + "' is not a count");
-        }
-        return base::Ok{};
-      });
+  table.count("--top", "at most N rows in each group, the rest folded",
+              [o = options.get()](uint64_t count) { o->report.top = count; });
   add_common_options(table, options->common, {"text", "json", "jsonl", "csv"});
   command.run = [options] { return run_ps(*options); };
   return command;

@@ -468,13 +468,8 @@ void add_clock_options(OptionTable& table, RecordCommandOptions& o) {
                 o.loop.duration_ns = *ns;
                 return base::Ok{};
               });
-  table.value("--count", "N", "end after so many samples by the clock",
-              [&o](const std::string& word) -> base::Status {
-                o.loop.count = base::parse_u64(word);
-                if (o.loop.count && *o.loop.count > 0) return base::Ok{};
-                return base::fail(ErrorKind::Misused,
-                                  "'" + word + "' is not a count");
-              });
+  table.count("--count", "end after so many samples by the clock",
+              [&o](uint64_t count) { o.loop.count = count; });
 }
 
 void add_cost_options(OptionTable& table, RecordCommandOptions& o) {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "analysis/run_report.h"
-#include "base/text.h"
 #include "base/units.h"
 #include "cli/output.h"
 #include "source/roots.h"
@@ -157,16 +156,8 @@ Command run_command() {
                 return base::Ok{};
               });
   add_method_options(table, *options);
-  table.value("--top", "N", "rows of each table (default 10)",
-              [o = options.get()](const std::string& word) -> base::Status {
-                std::optional<uint64_t> count = base::parse_u64(word);
-                if (!count || *count == 0) {
-                  return base::fail(base::ErrorKind::Misused,
-                                    "'" + word + "' is not a count");
-                }
-                o->row_limit = *count;
-                return base::Ok{};
-              });
+  table.count("--top", "rows of each table (default 10)",
+              [o = options.get()](uint64_t count) { o->row_limit = count; });
   add_common_options(table, options->common, {"text", "json", "jsonl"});
   command.run = [options] { return run_run(*options); };
   return command;

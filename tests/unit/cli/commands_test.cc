@@ -53,6 +53,26 @@ TEST(CommandTable, EveryCommandHasHelpUnderBothNames) {
   }
 }
 
+// However many commands take one, they refuse the same words.
+TEST(CommandTable, EveryCountIsOfTheSameKind) {
+  size_t found = 0;
+  for (const CommandEntry& entry : command_table()) {
+    const Command command = entry.make();
+    for (const Option& option : command.options.all()) {
+      if (option.names != "--top" && option.names != "--count") continue;
+      ++found;
+      EXPECT_EQ(option.value, "N") << entry.name;
+      for (const char* word : {"0", "-1", "many"}) {
+        const base::Status status = option.take(word);
+        ASSERT_FALSE(status) << entry.name << " " << word;
+        EXPECT_EQ(status.error().what,
+                  "'" + std::string(word) + "' is not a count");
+      }
+    }
+  }
+  EXPECT_GE(found, 6U);
+}
+
 TEST(CommandTable, NoCommandHasAnOptionTwice) {
   for (const CommandEntry& entry : command_table()) {
     std::set<std::string> seen;

@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <CLI/Error.hpp>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -232,6 +233,48 @@ TEST(ParseOptions, WhatTheOptionSaysAboutItsValueIsReturned) {
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error(),
             base::fail(ErrorKind::Misused, "'none' is no count", "a number"));
+}
+
+// A count that was not given, or was refused, leaves what was there.
+uint64_t counted(const std::vector<std::string>& arguments) {
+  uint64_t rows = 7;
+  OptionTable table;
+  table.count("--top", "rows", [&rows](uint64_t count) { rows = count; });
+  const base::Status status = parse_options(table, arguments);
+  EXPECT_TRUE(status) << status.error().what;
+  return rows;
+}
+
+TEST(ParseOptions, ACountIsAWholeNumberFromOneOn) {
+  EXPECT_EQ(counted({}), 7U);
+  EXPECT_EQ(counted({"--top", "1"}), 1U);
+  EXPECT_EQ(counted({"--top=18446744073709551615"}), UINT64_MAX);
+  EXPECT_EQ(counted({"--top", "3", "--top", "5"}), 5U) << "the last counts";
+}
+
+TEST(ParseOptions, WhatIsNoCountIsRefusedAndNotTaken) {
+  for (const char* word : {"0", "-1", "+1", "1.5", "5k", " 5", "many", "all",
+                           "0x10", "18446744073709551616"}) {
+    bool is_taken = false;
+    OptionTable table;
+    table.count("--top", "rows", [&](uint64_t) { is_taken = true; });
+    const base::Status status =
+        parse_options(table, {std::string("--top=") + word});
+    ASSERT_FALSE(status) << word;
+    EXPECT_EQ(status.error(),
+              base::fail(ErrorKind::Misused,
+                         "'" + std::string(word) + "' is not a count",
+                         "a whole number from 1 on"));
+    EXPECT_FALSE(is_taken) << word;
+  }
+}
+
+TEST(ParseOptions, WhatIsNoCountCannotActOnTheTerminal) {
+  OptionTable table;
+  table.count("--top", "rows", [](uint64_t) {});
+  const base::Status status = parse_options(table, {"--top=\x1b[2J\n"});
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().what.find_first_of("\x1b\n"), std::string::npos);
 }
 
 TEST(ParseOptions, AMissingValueIsThrownWithTheNameOfTheOption) {
