@@ -267,10 +267,6 @@ bool Database::is_in_transaction() const {
   return sqlite3_get_autocommit(handle_.get()) == 0;
 }
 
-int64_t Database::last_row_id() const {
-  return sqlite3_last_insert_rowid(handle_.get());
-}
-
 base::Status Database::checkpoint(bool truncate) {
   const int code = sqlite3_wal_checkpoint_v2(
       handle_.get(), nullptr,

@@ -82,7 +82,6 @@ class Database {
 
   // False once SQLite has rolled a transaction back by itself.
   bool is_in_transaction() const;
-  int64_t last_row_id() const;
   // Copies what the log holds into the file. `truncate` also empties the log.
   base::Status checkpoint(bool truncate);
   // How long others that hold the file are waited for.

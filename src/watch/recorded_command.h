@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -23,7 +22,6 @@ class RecordedCommand {
   static base::Result<RecordedCommand> prepare(const source::Roots& roots,
                                                source::CommandSpec spec);
 
-  int32_t pid() const { return command_.pid(); }
   // Lets it run. The failure of a program that cannot be.
   base::Status release() { return command_.release(); }
 
@@ -33,7 +31,6 @@ class RecordedCommand {
   void sampled(uint64_t cost_ns);
   // Its ending, once there is one; undoes what was arranged.
   std::optional<source::Ending> finish();
-  const std::vector<std::string>& notes() const { return gauge_.notes(); }
 
  private:
   RecordedCommand(SignalRelay signals, TreeGauge gauge,
