@@ -126,6 +126,17 @@ base::JsonWriter::Layout json_layout(Format format) {
                                      : base::JsonWriter::Layout::Pretty;
 }
 
+base::Result<ExitCode> write_report(
+    Output& output, const CommonOptions& common,
+    const std::function<std::string(const view::TextStyle&)>& text,
+    const std::function<std::string(base::JsonWriter::Layout)>& json) {
+  base::Status status = output.write(common.format == Format::Text
+                                         ? text(text_style(common, output.fd()))
+                                         : json(json_layout(common.format)));
+  if (!status) return status.error();
+  return ExitCode::Done;
+}
+
 void print_error(const base::Error& error) {
   // Messages quote what users typed and what the system is called. Only the
   // line breaks we put there ourselves may act.

@@ -14,6 +14,8 @@
 
 namespace tidemark::cli {
 
+class Output;
+
 // `run` ends with the status of its command, so any other number can come too.
 enum class ExitCode : int {
   Done = 0,
@@ -75,6 +77,13 @@ void add_common_options(OptionTable& table, CommonOptions& common,
 view::TextStyle text_style(const CommonOptions& common, int output_fd);
 
 base::JsonWriter::Layout json_layout(Format format);
+
+// The end of a command whose report is text or JSON: writes it as it was asked
+// for.
+base::Result<ExitCode> write_report(
+    Output& output, const CommonOptions& common,
+    const std::function<std::string(const view::TextStyle&)>& text,
+    const std::function<std::string(base::JsonWriter::Layout)>& json);
 
 // Prints "tidemark: …" and the hint to standard error.
 void print_error(const base::Error& error);

@@ -138,14 +138,12 @@ base::Result<ExitCode> run_diff(const DiffCommandOptions& options) {
   report.after_label = sides->second.label;
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
-  const std::string text =
-      options.common.format == Format::Text
-          ? view::diff_text(report, {options.row_limit},
-                            text_style(options.common, output->fd()))
-          : view::diff_json(report, json_layout(options.common.format));
-  base::Status status = output->write(text);
-  if (!status) return status.error();
-  return ExitCode::Done;
+  return write_report(
+      *output, options.common,
+      [&](const auto& style) {
+        return view::diff_text(report, {options.row_limit}, style);
+      },
+      [&](auto layout) { return view::diff_json(report, layout); });
 }
 
 }  // namespace

@@ -30,12 +30,10 @@ base::Result<ExitCode> run_doctor(const CommonOptions& options) {
   }
   const analysis::DoctorReport report =
       analysis::doctor_report(std::move(input));
-  base::Status status = output->write(
-      options.format == Format::Text
-          ? view::doctor_text(report, text_style(options, output->fd()))
-          : view::doctor_json(report, json_layout(options.format)));
-  if (!status) return status.error();
-  return ExitCode::Done;
+  return write_report(
+      *output, options,
+      [&](const auto& style) { return view::doctor_text(report, style); },
+      [&](auto layout) { return view::doctor_json(report, layout); });
 }
 
 }  // namespace

@@ -69,14 +69,12 @@ base::Result<ExitCode> run_info(const InfoCommandOptions& options) {
   if (!output) return output.error();
   base::Result<analysis::InfoReport> report = report_of(*recording);
   if (!report) return report.error();
-  const std::string text =
-      options.common.format == Format::Text
-          ? view::info_text(*report, options.verbose,
-                            text_style(options.common, output->fd()))
-          : view::info_json(*report, json_layout(options.common.format));
-  base::Status status = output->write(text);
-  if (!status) return status.error();
-  return ExitCode::Done;
+  return write_report(
+      *output, options.common,
+      [&](const auto& style) {
+        return view::info_text(*report, options.verbose, style);
+      },
+      [&](auto layout) { return view::info_json(*report, layout); });
 }
 
 }  // namespace

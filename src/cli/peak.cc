@@ -31,10 +31,10 @@ struct PeakCommandOptions {
   CommonOptions common;
 };
 
-base::Result<std::string> watcher_listing_of(const PeakCommandOptions& options,
+base::Result<ExitCode> print_watcher_listing(const PeakCommandOptions& options,
                                              const store::Recording& recording,
                                              const store::ProcessSet& chosen,
-                                             size_t index) {
+                                             size_t index, Output& output) {
   const model::RecordedTick& tick = recording.ticks()[index];
   base::Result<model::Sample> sample = recording.sample_at(tick.id, chosen);
   if (!sample) return sample.error();
@@ -63,14 +63,17 @@ base::Result<std::string> watcher_listing_of(const PeakCommandOptions& options,
   const analysis::WatcherListing listing = analysis::watcher_listing(
       *process.mappings,
       by_pss ? model::SmapsField::Pss : model::SmapsField::Rss);
-  return view::watcher_text(head, process, recording.info().page_size_bytes,
-                            listing, options.row_limit);
+  base::Status status = output.write(
+      view::watcher_text(head, process, recording.info().page_size_bytes,
+                         listing, options.row_limit));
+  if (!status) return status.error();
+  return ExitCode::Done;
 }
 
-base::Result<std::string> growth_of(const PeakCommandOptions& options,
+base::Result<ExitCode> print_growth(const PeakCommandOptions& options,
                                     const store::Recording& recording,
                                     const store::ProcessSet& chosen,
-                                    const Output& output) {
+                                    Output& output) {
   if (options.words.size() != 3) {
     return base::fail(ErrorKind::Misused, "--growth needs two moments",
                       "tidemark peak FILE --growth 00:10:00 00:20:00");
@@ -89,17 +92,18 @@ base::Result<std::string> growth_of(const PeakCommandOptions& options,
       analysis::make_diff_report(std::move(sides[0]), std::move(sides[1]));
   report.before_label = options.words[1];
   report.after_label = options.words[2];
-  if (options.common.format != Format::Text) {
-    return view::diff_json(report, json_layout(options.common.format));
-  }
-  return view::diff_text(report, {options.row_limit},
-                         text_style(options.common, output.fd()));
+  return write_report(
+      output, options.common,
+      [&](const auto& style) {
+        return view::diff_text(report, {options.row_limit}, style);
+      },
+      [&](auto layout) { return view::diff_json(report, layout); });
 }
 
-base::Result<std::string> peak_of(const PeakCommandOptions& options,
+base::Result<ExitCode> print_peak(const PeakCommandOptions& options,
                                   const store::Recording& recording,
                                   const store::ProcessSet& chosen,
-                                  const Output& output) {
+                                  Output& output) {
   RecordedPeakOptions peak;
   peak.metric = options.metric;
   peak.row_limit = options.row_limit;
@@ -113,14 +117,14 @@ base::Result<std::string> peak_of(const PeakCommandOptions& options,
   if (options.layout == "memory-watcher") {
     base::Result<size_t> index = found.index(peak);
     if (!index) return index.error();
-    return watcher_listing_of(options, recording, chosen, *index);
+    return print_watcher_listing(options, recording, chosen, *index, output);
   }
   base::Result<analysis::PeakReport> report = found.report(peak);
   if (!report) return report.error();
-  if (options.common.format != Format::Text) {
-    return view::peak_json(*report, json_layout(options.common.format));
-  }
-  return view::peak_text(*report, {}, text_style(options.common, output.fd()));
+  return write_report(
+      output, options.common,
+      [&](const auto& style) { return view::peak_text(*report, {}, style); },
+      [&](auto layout) { return view::peak_json(*report, layout); });
 }
 
 base::Result<ExitCode> run_peak(const PeakCommandOptions& options) {
@@ -136,13 +140,8 @@ base::Result<ExitCode> run_peak(const PeakCommandOptions& options) {
   if (!chosen) return chosen.error();
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
-  base::Result<std::string> text =
-      options.is_growth ? growth_of(options, *recording, *chosen, *output)
-                        : peak_of(options, *recording, *chosen, *output);
-  if (!text) return text.error();
-  base::Status status = output->write(*text);
-  if (!status) return status.error();
-  return ExitCode::Done;
+  return options.is_growth ? print_growth(options, *recording, *chosen, *output)
+                           : print_peak(options, *recording, *chosen, *output);
 }
 
 base::Status take_metric(const std::string& word, PeakMetric& metric) {
