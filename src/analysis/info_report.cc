@@ -59,7 +59,9 @@ void group_notes(const InfoInput& input, InfoReport& report) {
     auto process =
         std::ranges::lower_bound(*input.processes, note.process.value_or(-1),
                                  {}, &model::RecordedProcess::id);
-    if (note.process && process != input.processes->end()) {
+    // A file from elsewhere may tell of somebody it does not list.
+    if (note.process && process != input.processes->end() &&
+        process->id == *note.process) {
       first.process = process->images.back().comm + " (" +
                       std::to_string(process->process.pid) + ")";
     }

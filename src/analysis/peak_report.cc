@@ -76,6 +76,7 @@ std::vector<PeakRow> rows_of(const Composition& composition, size_t row_limit) {
 void fill_changes(const Composition& before, std::vector<PeakRow>& rows) {
   std::map<std::pair<Category, std::string>, size_t> named;
   std::map<Category, size_t> whole;
+  const size_t present_count = rows.size();  // behind them: all of it has gone
   for (size_t i = 0; i < rows.size(); ++i) {
     rows[i].change_bytes = static_cast<int64_t>(rows[i].bytes.pss);
     if (rows[i].name.empty()) {
@@ -91,15 +92,12 @@ void fill_changes(const Composition& before, std::vector<PeakRow>& rows) {
       index = one->second;
     } else {
       auto [at, is_new] = whole.try_emplace(part.category, rows.size());
-      if (is_new) {
-        rows.push_back({part.category, {}, 0, {}, 0});
-        const bool has_named =
-            std::ranges::any_of(rows, [&](const PeakRow& row) {
-              return row.category == part.category && !row.name.empty();
-            });
-        if (has_named) rows.back().others_count = 1;
-      }
+      if (is_new) rows.push_back({part.category, {}, 0, {}, 0});
       index = at->second;
+      const bool has_named = std::ranges::any_of(rows, [&](const PeakRow& row) {
+        return row.category == part.category && !row.name.empty();
+      });
+      if (index >= present_count && has_named) ++rows[index].others_count;
     }
     *rows[index].change_bytes -= static_cast<int64_t>(part.bytes.pss);
   }
@@ -119,7 +117,9 @@ std::vector<PeakMark> marks_of(const PeakInput& input) {
     if (!maxima.high_mark_bytes) continue;
     auto process = std::ranges::lower_bound(*input.processes, maxima.process,
                                             {}, &model::RecordedProcess::id);
-    if (process == input.processes->end()) continue;
+    if (process == input.processes->end() || process->id != maxima.process) {
+      continue;
+    }
     marks.push_back({"VmHWM of " + image_name(*process),
                      *maxima.high_mark_bytes, maxima.resident_bytes.value_or(0),
                      false,
