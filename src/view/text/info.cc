@@ -167,7 +167,7 @@ std::string table_list(const InfoReport& report, const TextStyle& style) {
                {"BYTES", Align::Right}});
   for (const analysis::InfoTable& one : report.tables) {
     if (one.row_count == 0) continue;
-    table.add_row({{one.name},
+    table.add_row({{base::visible(one.name)},
                    {base::grouped(one.row_count)},
                    {dense(style, one.bytes)}});
   }
