@@ -65,12 +65,16 @@ base::Result<size_t> find_start(const store::Recording& recording,
   const std::vector<RecordedTick>& ticks = recording.ticks();
   const std::optional<uint64_t> time = base::parse_rfc3339(word);
   if (!time) return find_moment(recording, word);
-  auto found =
-      std::ranges::lower_bound(ticks, *time, {}, &RecordedTick::realtime_ns);
+  // Not by halves: the clock may have been set back on the way.
+  auto found = std::ranges::find_if(ticks, [&](const RecordedTick& tick) {
+    return tick.realtime_ns >= *time;
+  });
   if (found == ticks.end()) {
+    const RecordedTick& last =
+        *std::ranges::max_element(ticks, {}, &RecordedTick::realtime_ns);
     return base::fail(ErrorKind::NotFound,
                       base::visible(word) + " is behind the recording",
-                      "it ends at " + base::rfc3339(ticks.back().realtime_ns));
+                      "it ends at " + base::rfc3339(last.realtime_ns));
   }
   return static_cast<size_t>(found - ticks.begin());
 }

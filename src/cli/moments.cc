@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/escape.h"
@@ -48,17 +49,24 @@ std::optional<uint64_t> parse_clock(std::string_view word) {
   return ns;
 }
 
+// Of the ticks that are not after the moment the latest. They need not be in
+// the order of this clock: somebody may have set it back, and imported files
+// come as they were named.
 base::Result<size_t> last_at(const store::Recording& recording,
                              const std::string& word, uint64_t ns,
                              uint64_t RecordedTick::*time) {
   const std::vector<RecordedTick>& ticks = recording.ticks();
-  auto after = std::ranges::upper_bound(ticks, ns, {}, time);
-  if (after == ticks.begin()) {
-    return base::fail(ErrorKind::NotFound,
-                      base::visible(word) + " is before the recording",
-                      "it begins at " + base::rfc3339(ticks[0].realtime_ns));
+  std::optional<size_t> last;
+  for (size_t i = 0; i < ticks.size(); ++i) {
+    const bool is_later = !last || ticks[i].*time >= ticks[*last].*time;
+    if (ticks[i].*time <= ns && is_later) last = i;
   }
-  return static_cast<size_t>(after - ticks.begin()) - 1;
+  if (last) return *last;
+  const RecordedTick& first =
+      *std::ranges::min_element(ticks, {}, &RecordedTick::realtime_ns);
+  return base::fail(ErrorKind::NotFound,
+                    base::visible(word) + " is before the recording",
+                    "it begins at " + base::rfc3339(first.realtime_ns));
 }
 
 }  // namespace
