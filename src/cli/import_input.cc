@@ -31,6 +31,13 @@ base::Result<struct stat> look_at(const std::string& path) {
   return info;
 }
 
+// Our clock begins in 1970; a file may claim to be older.
+uint64_t modified_ns_of(const struct stat& info) {
+  if (info.st_mtim.tv_sec < 0) return 0;
+  return static_cast<uint64_t>(info.st_mtim.tv_sec) * kNsPerSecond +
+         static_cast<uint64_t>(info.st_mtim.tv_nsec);
+}
+
 base::Result<std::string> read_whole(const std::string& path) {
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "."
@@ -246,9 +253,7 @@ base::Result<ImportInput> open_import(const std::string& path,
     if (!found) return found.error();
     format = *found;
   }
-  const uint64_t modified_ns =
-      static_cast<uint64_t>(info->st_mtim.tv_sec) * kNsPerSecond +
-      static_cast<uint64_t>(info->st_mtim.tv_nsec);
+  const uint64_t modified_ns = modified_ns_of(*info);
   switch (format) {
     case ImportFormat::Smaps:
       status = take_smaps(text, options, modified_ns, input);
