@@ -14,9 +14,9 @@
 #include "base/units.h"
 #include "cli/build_info.h"
 #include "cli/commands.h"
-#include "cli/get.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
+#include "cli/record_options.h"
 #include "cli/targets.h"
 #include "source/process_source.h"
 #include "source/roots.h"
@@ -31,58 +31,6 @@ namespace tidemark::cli {
 namespace {
 
 using base::ErrorKind;
-
-struct RecordCommandOptions {
-  std::vector<std::string> targets;
-  std::vector<std::string> names;
-  std::vector<std::string> cgroups;
-  std::vector<std::string> command;
-  bool everything = false;
-  bool stays = false;
-  bool without_children = false;
-  bool overwrites = false;
-  std::optional<uint64_t> period_ns;
-  watch::LoopOptions loop;
-  watch::BudgetOptions budget;
-  std::optional<uint64_t> most_bytes;
-  CommonOptions common;
-};
-
-// "none", or a share of a core ("2%"), a longest stall ("5ms"), or both parted
-// by a comma.
-base::Status take_budget(const std::string& word,
-                         watch::BudgetOptions& budget) {
-  if (word == "none") {
-    budget.is_limited = false;
-    return base::Ok{};
-  }
-  budget.is_limited = true;
-  for (std::string_view part : base::split(word, ',')) {
-    if (part.ends_with('%')) {
-      constexpr uint64_t kMostPercent = 10'000;
-      const std::string number(part.substr(0, part.size() - 1));
-      char* end = nullptr;
-      const double percent = std::strtod(number.c_str(), &end);
-      const bool is_number = !number.empty() && end != nullptr && *end == '\0';
-      if (!is_number || !(percent > 0) || percent > kMostPercent) {
-        return base::fail(ErrorKind::Misused, "'" + word + "' is not a budget",
-                          "a share of a core and a longest stall: 2%,5ms");
-      }
-      budget.core_share = percent / 100;
-      continue;
-    }
-    // A bare number could be either.
-    const bool is_bare =
-        part.find_first_not_of("0123456789.") == std::string_view::npos;
-    base::Result<uint64_t> ns = base::parse_duration(part);
-    if (!ns || is_bare) {
-      return base::fail(ErrorKind::Misused, "'" + word + "' is not a budget",
-                        "a share of a core and a longest stall: 2%,5ms");
-    }
-    budget.stall_ns = *ns;
-  }
-  return base::Ok{};
-}
 
 uint64_t size_of(const std::string& path) {
   struct stat info {};
@@ -420,78 +368,6 @@ base::Result<ExitCode> run_record(RecordCommandOptions options) {
                                  : record_command_line(options, *roots);
 }
 
-void add_target_options(OptionTable& table, RecordCommandOptions& o) {
-  table.positional("PID|NAME", "processes to record", o.targets, false);
-  table.command_after_dashes("COMMAND", "or a command to start and record",
-                             o.command);
-  table.value("--name", "NAME",
-              "every process of that name, also those that start later",
-              [&o](const std::string& word) -> base::Status {
-                o.names.push_back(word);
-                return base::Ok{};
-              });
-  table.value("--cgroup", "PATH",
-              "every process in a control group or below it",
-              [&o](const std::string& word) -> base::Status {
-                o.cgroups.push_back(word.starts_with('/') ? word : "/" + word);
-                return base::Ok{};
-              });
-  table.flag("-a,--all", "every process of the machine", o.everything);
-  table.flag("--no-children", "do not follow what the processes start",
-             o.without_children);
-  table.flag("--until-exit",
-             "end with the last of the chosen processes (default)",
-             [&o] { o.stays = false; });
-  table.flag("--stay", "go on when they have ended, until Ctrl-C", o.stays);
-}
-
-void add_clock_options(OptionTable& table, RecordCommandOptions& o) {
-  table.value("-f,--frequency", "RATE", "samples per second: 10, 10Hz, 100ms",
-              [&o](const std::string& word) -> base::Status {
-                base::Result<uint64_t> ns = parse_frequency(word);
-                if (!ns) return ns.error();
-                o.period_ns = *ns;
-                return base::Ok{};
-              });
-  table.value("--interval,--period", "DUR|HZ",
-              "time between samples: 100ms, 2s, 10Hz (default 1s)",
-              [&o](const std::string& word) -> base::Status {
-                base::Result<uint64_t> ns = base::parse_duration(word);
-                if (!ns) return ns.error();
-                o.period_ns = *ns;
-                return base::Ok{};
-              });
-  table.value("--duration", "DUR", "end after this time",
-              [&o](const std::string& word) -> base::Status {
-                base::Result<uint64_t> ns = base::parse_duration(word);
-                if (!ns) return ns.error();
-                o.loop.duration_ns = *ns;
-                return base::Ok{};
-              });
-  table.count("--count", "end after so many samples by the clock",
-              [&o](uint64_t count) { o.loop.count = count; });
-}
-
-void add_cost_options(OptionTable& table, RecordCommandOptions& o) {
-  table.value(
-      "--budget", "SHARE,STALL|none",
-      "what reading may cost: a share of a core and the longest stall "
-      "of a process (default 2%,5ms); beyond it less is read",
-      [&o](const std::string& word) { return take_budget(word, o.budget); });
-  table.flag("--allow-stall", "read smaps also where that stalls longer",
-             o.budget.allows_stall);
-  table.value("--max-size", "SIZE",
-              "keep the file smaller: the oldest detail is thinned out, peaks "
-              "stay",
-              [&o](const std::string& word) -> base::Status {
-                base::Result<uint64_t> bytes = base::parse_size(word);
-                if (!bytes) return bytes.error();
-                o.most_bytes = *bytes;
-                return base::Ok{};
-              });
-  table.flag("--overwrite", "replace the file if it exists", o.overwrites);
-}
-
 }  // namespace
 
 Command record_command() {
@@ -514,17 +390,7 @@ Command record_command() {
       {"tidemark record -o day.tdm --all --max-size 200M", "the whole machine"},
       {"tidemark record -o db.tdm --name postgres", "as soon as it starts"},
   };
-  OptionTable& table = command.options;
-  add_target_options(table, *options);
-  add_clock_options(table, *options);
-  add_cost_options(table, *options);
-  table.value("-o,--output", "FILE", "where to record to",
-              options->common.output_path);
-  table.value("--proc", "DIR",
-              "another proc tree: a copy, an sshfs mount (PROCFS)",
-              options->common.proc_path);
-  table.flag("-q,--quiet", "no progress and no summary", options->common.quiet);
-  table.flag("-h,--help", "this text", options->common.help);
+  add_record_options(command.options, *options);
   command.run = [options] { return run_record(*options); };
   return command;
 }
