@@ -11,9 +11,7 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -120,26 +118,13 @@ FILES = {
     "etc/passwd": "root:x:0:0:root:/:/bin/sh\nann:x:1000:1000:Ann:/:/bin/sh\n",
     "etc/group": "root:x:0:\nann:x:1000:\n",
 }
-
-
-def compiled_holder():
-    source = pathlib.Path(__file__).with_name("hold.c")
-    with tempfile.TemporaryDirectory() as folder:
-        program = pathlib.Path(folder, "hold")
-        subprocess.run(
-            ["cc", "-O1", "-static", "-s", "-Wall", "-Wextra", "-Werror", "-o", program,
-             source], check=True)
-        return program.read_bytes()
+HOLD_SOURCE = pathlib.Path(__file__).with_name("hold.c")
 
 
 def boot(series):
     # zram is where the guest swaps to; the 6.1 one compresses with lzo-rle.
-    booted = guest.kernel(series)
-    ran = guest.run(booted, SCRIPT, FILES | {"bin/hold": compiled_holder()},
-                    modules=("lzo-rle", "zram"))
-    print(f"Linux {booted.version} booted, did all and ended in {ran.seconds:.1f} s",
-          file=sys.stderr)
-    return ran
+    return guest.boot(series, SCRIPT, FILES | {"bin/hold": guest.compiled(HOLD_SOURCE)},
+                      modules=("lzo-rle", "zram"))
 
 
 def accounts(text):
@@ -387,13 +372,4 @@ class Linux612(Checks, unittest.TestCase):
 
 
 if __name__ == "__main__":
-    # Without any guest there is nothing to test; 6.12 alone may be missing,
-    # since only the security archive of Debian 12 has it.
-    try:
-        guest.kernel(Linux61.series)
-        guest.initramfs("")
-        guest.need_qemu()
-    except guest.Unavailable as reason:
-        print(f"no guest: {reason}")
-        sys.exit(77)
-    unittest.main()
+    guest.main(Linux61.series)

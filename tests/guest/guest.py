@@ -24,8 +24,10 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import tempfile
 import time
+import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CACHE = pathlib.Path(os.environ.get("TIDEMARK_GUEST_CACHE", ROOT / "build/guest"))
@@ -430,3 +432,39 @@ def run(booted, script, files=None, modules=(), seconds=90, **options):
     with Guest(booted, archive, **options) as guest:
         guest.wait(seconds)
         return Ran(guest.outputs(), guest.console(), guest.seconds())
+
+
+# ---- tests ------------------------------------------------------------------
+
+
+def compiled(source):
+    """A C program that needs nothing of the guest, as bytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder, "program")
+        subprocess.run(
+            ["cc", "-O1", "-static", "-s", "-Wall", "-Wextra", "-Werror", "-o", program,
+             source], check=True)
+        return program.read_bytes()
+
+
+def boot(series, script, files, **options):
+    """As `run`, of the newest kernel of the series, and says how long it took."""
+    booted = kernel(series)
+    ran = run(booted, script, files, **options)
+    print(f"Linux {booted.version} booted, did all and ended in {ran.seconds:.1f} s",
+          file=sys.stderr)
+    return ran
+
+
+def main(series):
+    """Runs the tests of a program; ends with 77 where no guest can be had. Only
+    the kernel of `series` must be there: 6.12 alone may be missing, since only the
+    security archive of Debian 12 has it, and its tests then say so."""
+    try:
+        kernel(series)
+        initramfs("")
+        need_qemu()
+    except Unavailable as reason:
+        print(f"no guest: {reason}")
+        sys.exit(77)
+    unittest.main()
