@@ -13,6 +13,7 @@
 #include "base/time_zone.h"
 #include "base/units.h"
 #include "cli/commands.h"
+#include "cli/file_options.h"
 #include "cli/moments.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
@@ -371,19 +372,10 @@ void add_export_options(OptionTable& table, ExportOptions& o) {
       "mapping, kind of memory, or of the machine",
       [&o](const std::string& word) { return take_table(word, o.table); });
   add_span_options(table, o);
-  table.value("--time-zone", "ZONE",
-              "of memory-watcher's times: local (default), UTC, +HH:MM",
-              [&o](const std::string& word) -> base::Status {
-                base::Result<base::TimeZone> zone = base::TimeZone::parse(word);
-                if (!zone) return zone.error();
-                o.zone = *zone;
-                return base::Ok{};
-              });
-  table.value("-o,--output", "FILE", "write there; - is stdout",
-              o.common.output_path);
-  table.flag("--overwrite", "replace the file if it exists", o.overwrites);
-  table.flag("-q,--quiet", "no remarks on standard error", o.common.quiet);
-  table.flag("-h,--help", "this text", o.common.help);
+  add_time_zone_option(table, "of memory-watcher's times", o.zone);
+  add_file_options(table, o.common, o.overwrites,
+                   {.output = "write there; - is stdout",
+                    .quiet = "no remarks on standard error"});
 }
 
 }  // namespace

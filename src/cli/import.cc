@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "cli/build_info.h"
 #include "cli/commands.h"
+#include "cli/file_options.h"
 #include "cli/import_input.h"
 #include "cli/output_file.h"
 #include "store/recorder.h"
@@ -231,21 +232,12 @@ base::Status take_format(const std::string& word, ImportFormat& format) {
 void add_import_options(OptionTable& table, ImportCommandOptions& o) {
   table.positional("FILE", "files to import, in the order of their samples",
                    o.files, true);
-  table.value("-o,--output", "OUT.tdm", "the recording to make",
-              o.common.output_path);
   table.choice("--from", {"auto", "memory-watcher", "smaps", "memstats"},
                "what the files are (default: told by how they begin)",
                [&o](const std::string& word) {
                  return take_format(word, o.import.format);
                });
-  table.value("--time-zone", "ZONE",
-              "of times without one: local (default), UTC, +HH:MM",
-              [&o](const std::string& word) -> base::Status {
-                base::Result<base::TimeZone> zone = base::TimeZone::parse(word);
-                if (!zone) return zone.error();
-                o.import.zone = *zone;
-                return base::Ok{};
-              });
+  add_time_zone_option(table, "of times without one", o.import.zone);
   table.value("--at", "TIME",
               "when text was captured (default: when the file was changed)",
               [&o](const std::string& word) -> base::Status {
@@ -263,9 +255,8 @@ void add_import_options(OptionTable& table, ImportCommandOptions& o) {
                                   "'" + base::visible(word) + "' is no pid");
               });
   table.value("--name", "NAME", "how that process is called", o.import.name);
-  table.flag("--overwrite", "replace the file if it exists", o.overwrites);
-  table.flag("-q,--quiet", "no summary", o.common.quiet);
-  table.flag("-h,--help", "this text", o.common.help);
+  add_file_options(table, o.common, o.overwrites,
+                   {.output = "the recording to make", .quiet = "no summary"});
 }
 
 }  // namespace

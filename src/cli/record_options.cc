@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/file_options.h"
 #include "cli/get.h"
 
 namespace tidemark::cli {
@@ -116,7 +117,6 @@ void add_cost_options(OptionTable& table, RecordCommandOptions& o) {
                 o.most_bytes = *bytes;
                 return base::Ok{};
               });
-  table.flag("--overwrite", "replace the file if it exists", o.overwrites);
 }
 
 }  // namespace
@@ -125,13 +125,12 @@ void add_record_options(OptionTable& table, RecordCommandOptions& o) {
   add_target_options(table, o);
   add_clock_options(table, o);
   add_cost_options(table, o);
-  table.value("-o,--output", "FILE", "where to record to",
-              o.common.output_path);
   table.value("--proc", "DIR",
               "another proc tree: a copy, an sshfs mount (PROCFS)",
               o.common.proc_path);
-  table.flag("-q,--quiet", "no progress and no summary", o.common.quiet);
-  table.flag("-h,--help", "this text", o.common.help);
+  add_file_options(
+      table, o.common, o.overwrites,
+      {.output = "where to record to", .quiet = "no progress and no summary"});
 }
 
 }  // namespace tidemark::cli
