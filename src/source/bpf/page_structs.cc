@@ -5,6 +5,7 @@
 // The order matters: the shared header needs the kernel's integer names.
 #include <bpf/pages.h>
 #include <bpf/pages.skel.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -93,17 +94,17 @@ base::Status PageStructs::State::load() {
 }
 
 base::Status PageStructs::State::map_buffers() {
-  const auto map = [](const bpf_map* map, size_t size) -> void* {
+  const auto map_of = [](const bpf_map* map, size_t size) -> void* {
     void* at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED,
                       bpf_map__fd(map), 0);
     return at == MAP_FAILED ? nullptr : at;
   };
   block = static_cast<unsigned char*>(
-      map(skeleton->maps.block, sizeof(tm_block)));
+      map_of(skeleton->maps.block, sizeof(tm_block)));
   file_names = static_cast<tm_file_names*>(
-      map(skeleton->maps.file_names, sizeof(tm_file_names)));
+      map_of(skeleton->maps.file_names, sizeof(tm_file_names)));
   cache_names = static_cast<tm_cache_names*>(
-      map(skeleton->maps.cache_names, sizeof(tm_cache_names)));
+      map_of(skeleton->maps.cache_names, sizeof(tm_cache_names)));
   if (!block || !file_names || !cache_names) {
     return bpf_error("cannot map the BPF buffers", errno);
   }
