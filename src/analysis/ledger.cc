@@ -106,6 +106,7 @@ void Builder::add(LedgerClass ledger_class, std::string owner, uint64_t pages,
       {ledger_class, std::move(owner), group, pages, set, std::move(note)});
 }
 
+constexpr std::string_view kOthers = "(other files)";
 constexpr std::string_view kUnreadable = "(of processes that may not be read)";
 
 void Builder::add_counted(const TallyKey& key, uint64_t count) {
@@ -135,7 +136,7 @@ void Builder::add_counted(const TallyKey& key, uint64_t count) {
                                     ? LedgerClass::File
                                     : LedgerClass::Shmem;
       if (has_structs && input_.by != LedgerBy::Process) {
-        add(found, named(input_.files, input_.other_files_label), count, key.group);
+        add(found, named(input_.files, kOthers), count, key.group);
       } else {
         add(found,
             set == 0 ? "(mapped by nobody)"
@@ -386,6 +387,7 @@ void Builder::make_row(const Cell& cell) {
       if (cell.ledger_class == LedgerClass::File ||
           cell.ledger_class == LedgerClass::Shmem) {
         top.owner = cell.owner;
+        if (child == kOthers) top.owner_count = input_.other_file_count;
         child.clear();
       }
       break;
@@ -400,6 +402,7 @@ void Builder::make_row(const Cell& cell) {
   LedgerRow& row = rows_[key];
   row.ledger_class = key.ledger_class;
   row.owner = top.owner;
+  row.owner_count = top.owner_count;
   row.bytes += bytes;
   if (child.empty()) {
     if (row.note.empty()) row.note = cell.note;
@@ -414,6 +417,7 @@ void Builder::make_row(const Cell& cell) {
   part.bytes += bytes;
   part.parent = parent;
   part.note = cell.note;
+  if (child == kOthers) part.owner_count = input_.other_file_count;
 }
 
 void Builder::make_rows() {
@@ -428,8 +432,12 @@ void Builder::make_rows() {
       parts[row.parent].push_back(std::move(row));
     }
   }
+  // What stands for many comes last.
   const auto larger = [](const LedgerRow& a, const LedgerRow& b) {
-    return std::tie(b.bytes, a.owner) < std::tie(a.bytes, b.owner);
+    const bool a_is_many = a.owner == kOthers;
+    const bool b_is_many = b.owner == kOthers;
+    return std::tie(a_is_many, b.bytes, a.owner) <
+           std::tie(b_is_many, a.bytes, b.owner);
   };
   // Classes in their own order, which goes from programs to what is free;
   // groups and processes by size.

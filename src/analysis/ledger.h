@@ -36,7 +36,7 @@ struct LedgerInput {
   std::vector<LedgerProcess> processes;  // index: the number in the sets
   std::map<uint64_t, std::string> groups;  // path by inode
   std::map<uint64_t, std::string> files;   // path by address
-  std::string other_files_label;           // of those without a path here
+  uint64_t other_file_count = 0;           // those without a path here
   std::map<uint64_t, std::string> caches;  // slab cache by address
   model::MemInfo meminfo;
   model::ZoneInfo zoneinfo;

@@ -99,6 +99,15 @@ void PageSets::add(std::span<const uint64_t> frames) {
   }
 }
 
+SetId PageSets::set_of(const std::vector<SetMember>& members) {
+  SetId set = 0;
+  for (const SetMember& member : members) {
+    for (uint32_t i = 0; i < member.times; ++i)
+      set = with(set, member.process);
+  }
+  return set;
+}
+
 void PageSets::move(uint64_t frame, SetId to) {
   uint64_t& entry = slot(frame);
   const auto from = static_cast<SetId>(entry & kSetMask);

@@ -29,7 +29,9 @@ class PageSets {
   // The pages that follow are mapped by it. Each process comes once.
   void begin_process(uint32_t process);
   void add(std::span<const uint64_t> frames);
-  // Forgets the pages of a set, which are not to count as shared memory.
+  // The set of these, in the order in which processes begin. It may be new.
+  SetId set_of(const std::vector<SetMember>& members);
+  // Another look has found other mappers.
   void move(uint64_t frame, SetId to);
 
   SetId find(uint64_t frame) const;

@@ -113,8 +113,17 @@ void PageTally::compare(const Page& page, SetId set) {
   if (sets_.map_count(set) == page.map_count) {
     ++agreeing_count_;
   } else if (disagreements_.size() < kMostDisagreements) {
-    disagreements_.push_back({page.frame, page.map_count});
+    disagreements_.push_back(page);
   }
+}
+
+void PageTally::correct(const Page& page, SetId from, SetId to) {
+  const TallyKey before = classify(page, from);
+  const TallyKey after = classify(page, to);
+  --counts_[before];
+  ++counts_[after];
+  --class_counts_[static_cast<size_t>(before.page_class)];
+  ++class_counts_[static_cast<size_t>(after.page_class)];
 }
 
 void PageTally::add(const model::PageChunk& chunk) {

@@ -74,16 +74,6 @@ class PageTally {
   // Of the pages the kernel says are mapped, how many were found as often.
   uint64_t mapped_count() const { return mapped_count_; }
   uint64_t agreeing_count() const { return agreeing_count_; }
-  // Some that were not, with the kernel's count: to be asked about again.
-  struct Disagreement {
-    uint64_t frame = 0;
-    uint64_t count = 0;
-  };
-  const std::vector<Disagreement>& disagreements() const {
-    return disagreements_;
-  }
-
- private:
   struct Page {
     uint64_t frame = 0;
     uint64_t flags = 0;
@@ -91,6 +81,12 @@ class PageTally {
     uint64_t group = 0;
     model::PageStruct info;
   };
+  // Some that were not: to be asked about again.
+  const std::vector<Page>& disagreements() const { return disagreements_; }
+  // A page that was counted as of set `from` is of `to`.
+  void correct(const Page& page, SetId from, SetId to);
+
+ private:
   TallyKey classify(const Page& page, SetId set) const;
   TallyKey classify_cache(const Page& page, SetId set) const;
   TallyKey classify_untyped(const Page& page, SetId set) const;
@@ -105,7 +101,7 @@ class PageTally {
   bool has_structs_ = false;
   uint64_t mapped_count_ = 0;
   uint64_t agreeing_count_ = 0;
-  std::vector<Disagreement> disagreements_;
+  std::vector<Page> disagreements_;
 };
 
 }  // namespace tidemark::analysis

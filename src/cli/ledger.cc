@@ -129,6 +129,10 @@ Command ledger_command() {
                  }
                  return base::Ok{};
                });
+  table.count("--top", "owners with a line of their own in each row",
+              [o = options.get()](uint64_t count) {
+                o->text.part_limit = o->text.row_limit = count;
+              });
   table.positional("PID|CGROUP", "of --what-if", options->dying, false);
   table.flag("--what-if", "what would come back if these ended",
              options->is_what_if);

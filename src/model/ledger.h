@@ -48,6 +48,7 @@ std::string_view ledger_tier_token(LedgerTier tier);
 struct LedgerRow {
   LedgerClass ledger_class = LedgerClass::Unnamed;
   std::string owner;      // empty in a row that stands for its whole class
+  uint64_t owner_count = 1;  // it stands for so many, which were not asked for
   uint64_t bytes = 0;
   std::string parent;     // the row it is part of; empty: it is part of none
   std::string note;       // what about it is not certain
@@ -64,10 +65,13 @@ struct Ledger {
   std::vector<LedgerRow> rows;
   uint64_t elapsed_ns = 0;
   uint64_t own_bytes = 0;  // what the walker itself took for it
-  // Of the pages that programs map: as often as the kernel says they are.
+  // Of the pages that programs map: found as often as the kernel says they
+  // are mapped; mapped otherwise when looked at again; and those of processes
+  // that may not be read.
   uint64_t mapped_pages = 0;
   uint64_t agreeing_pages = 0;
-  uint64_t changed_pages = 0;  // mapped otherwise when asked again
+  uint64_t changed_pages = 0;
+  uint64_t unreadable_pages = 0;
   uint64_t sampled_pages = 0;  // of a sample; 0: all were looked at
   std::vector<std::string> notes;
 };

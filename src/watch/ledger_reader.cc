@@ -3,9 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
-#include <set>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "analysis/page_sets.h"
@@ -101,12 +105,14 @@ class LedgerReader {
     detail.rollup = false;
     return detail;
   }
+  using FrameVisitor =
+      std::function<void(uint32_t process, std::span<const uint64_t> frames)>;
   base::Status read_processes();
-  void walk_processes();
+  void walk_processes(const FrameVisitor& visit);
   void read_counters();
   base::Status take_census(source::PageCensus& census);
   void name_owners();
-  void ask_again(source::PageCensus& census, model::Ledger& ledger);
+  base::Status look_again(source::PageCensus& census);
   analysis::WhatIf imagine() const;
 
   const source::Roots& roots_;
@@ -114,6 +120,8 @@ class LedgerReader {
   source::CgroupHierarchy cgroups_;
   source::ProcessReader reader_;
   analysis::LedgerInput input_;
+  std::unordered_set<int32_t> known_pids_;
+  std::map<std::string, uint64_t> group_inodes_;
   std::vector<std::string> group_paths_;  // of the processes
   analysis::PageSets sets_;
   std::optional<analysis::PageTally> tally_;
@@ -121,8 +129,11 @@ class LedgerReader {
   std::string tier_note_;
   uint64_t unread_count_ = 0;
   uint64_t unread_bytes_ = 0;
+  uint64_t changed_pages_ = 0;
+  uint64_t unreadable_pages_ = 0;
 };
 
+// Those that are not known yet.
 base::Status LedgerReader::read_processes() {
   base::Result<std::vector<int32_t>> pids = reader_.list_pids();
   if (!pids) return pids.error();
@@ -130,17 +141,18 @@ base::Status LedgerReader::read_processes() {
   const auto self = static_cast<int32_t>(::getpid());
   std::ranges::stable_partition(*pids,
                                 [&](int32_t pid) { return pid != self; });
-  std::map<std::string, uint64_t> inodes;
   for (int32_t pid : *pids) {
+    if (known_pids_.contains(pid)) continue;
     base::Result<model::Process> process = reader_.read(pid);
     if (!process) continue;  // ended meanwhile
+    known_pids_.insert(pid);
     LedgerProcess& one = input_.processes.emplace_back();
     one.pid = pid;
     one.name = process->stat.comm;
     one.thread_count = process->stat.thread_count;
     one.page_table_bytes = process->status.page_table_bytes.value_or(0);
     one.resident_bytes = process->status.rss_bytes.value_or(0);
-    auto [inode, is_new] = inodes.try_emplace(process->cgroup_path, 0);
+    auto [inode, is_new] = group_inodes_.try_emplace(process->cgroup_path, 0);
     if (is_new && !process->cgroup_path.empty()) {
       inode->second = cgroups_.read(process->cgroup_path).inode_id;
       if (inode->second != 0) {
@@ -153,18 +165,19 @@ base::Status LedgerReader::read_processes() {
   return base::Ok{};
 }
 
-void LedgerReader::walk_processes() {
+void LedgerReader::walk_processes(const FrameVisitor& visit) {
   source::FrameWalk walk;
+  unread_count_ = unread_bytes_ = 0;
   for (uint32_t i = 0; i < input_.processes.size(); ++i) {
     LedgerProcess& process = input_.processes[i];
     if (process.resident_bytes == 0) continue;
     base::Result<base::Directory> directory =
         base::open_directory_at(roots_.proc, std::to_string(process.pid));
     if (!directory) continue;
-    sets_.begin_process(i);
-    base::Status status = walk.walk(
-        *directory,
-        [&](std::span<const uint64_t> frames) { sets_.add(frames); });
+    base::Status status =
+        walk.walk(*directory, [&](std::span<const uint64_t> frames) {
+          visit(i, frames);
+        });
     process.is_read = static_cast<bool>(status);
     if (!status && status.error().kind == base::ErrorKind::Denied) {
       ++unread_count_;
@@ -205,12 +218,9 @@ void LedgerReader::name_owners() {
   if (!structs_) return;
   std::vector<uint64_t> files = owners_of(*tally_, PageClass::Shmem);
   std::vector<uint64_t> cached = owners_of(*tally_, PageClass::File);
-  input_.other_files_label = "(gone meanwhile)";
   if (options_.named_file_count != 0 &&
       cached.size() > options_.named_file_count) {
-    input_.other_files_label =
-        "(" + std::to_string(cached.size() - options_.named_file_count) +
-        " smaller files)";
+    input_.other_file_count = cached.size() - options_.named_file_count;
     cached.resize(options_.named_file_count);
   }
   std::ranges::copy(cached, std::back_inserter(files));
@@ -229,28 +239,54 @@ void LedgerReader::name_owners() {
   }
 }
 
-// Pages that are mapped otherwise than we found: those whose count is another
-// by now changed while we looked.
-void LedgerReader::ask_again(source::PageCensus& census,
-                             model::Ledger& ledger) {
+// Pages that are mapped otherwise than we found: a second look at all processes
+// tells those that changed meanwhile, and who maps them now.
+base::Status LedgerReader::look_again(source::PageCensus& census) {
+  const std::vector<analysis::PageTally::Page>& pages = tally_->disagreements();
+  if (pages.empty()) return base::Ok{};
+  base::Status status = read_processes();
+  if (!status) return status;
+  std::unordered_set<uint64_t> wanted;
   std::vector<uint64_t> frames;
-  std::map<uint64_t, uint64_t> counts;
-  for (const analysis::PageTally::Disagreement& one : tally_->disagreements()) {
-    frames.push_back(one.frame);
-    counts[one.frame] = one.count;
+  for (const analysis::PageTally::Page& page : pages) {
+    wanted.insert(page.frame);
+    frames.push_back(page.frame);
   }
-  base::Status status =
-      census.walk_frames(frames, [&](const model::PageChunk& chunk) {
-        auto at = counts.lower_bound(chunk.first_frame);
-        for (; at != counts.end() &&
-               at->first < chunk.first_frame + chunk.counts.size();
-             ++at) {
-          if (chunk.counts[at->first - chunk.first_frame] != at->second) {
-            ++ledger.changed_pages;
-          }
-        }
-      });
-  if (!status) ledger.notes.push_back(status.error().what);
+  analysis::PageSets again;
+  std::vector<uint64_t> found;
+  walk_processes([&](uint32_t process, std::span<const uint64_t> all) {
+    found.clear();
+    std::ranges::copy_if(all, std::back_inserter(found), [&](uint64_t frame) {
+      return wanted.contains(frame);
+    });
+    again.begin_process(process);
+    again.add(found);
+  });
+  std::unordered_map<uint64_t, uint64_t> counts;
+  status = census.walk_frames(frames, [&](const model::PageChunk& chunk) {
+    for (size_t i = 0; i < chunk.counts.size(); ++i) {
+      const uint64_t frame = chunk.first_frame + i;
+      if (wanted.contains(frame)) counts[frame] = chunk.counts[i];
+    }
+  });
+  if (!status) return status;
+  uint64_t unreadable_left = unread_bytes_ / input_.page_bytes;
+  for (const analysis::PageTally::Page& page : pages) {
+    const analysis::SetId now = again.find(page.frame);
+    const bool is_same = counts[page.frame] == page.map_count;
+    const bool is_found = again.map_count(now) == counts[page.frame];
+    if (is_same && !is_found && now == 0 && unreadable_left > 0) {
+      ++unreadable_pages_;
+      --unreadable_left;
+    } else if (!is_same || is_found) {
+      ++changed_pages_;
+    }
+    if (is_same && is_found) {
+      tally_->correct(page, sets_.find(page.frame),
+                      sets_.set_of(again.members(now)));
+    }
+  }
+  return base::Ok{};
 }
 
 analysis::WhatIf LedgerReader::imagine() const {
@@ -289,8 +325,12 @@ base::Result<LedgerReading> LedgerReader::read() {
     return base::fail(base::ErrorKind::Denied,
                       input_.kernel.iomem.unknown_because);
   }
-  walk_processes();
+  walk_processes([&](uint32_t process, std::span<const uint64_t> frames) {
+    sets_.begin_process(process);
+    sets_.add(frames);
+  });
   status = take_census(*census);
+  if (status) status = look_again(*census);
   if (!status) return status.error();
   name_owners();
   input_.tally = &*tally_;
@@ -298,7 +338,8 @@ base::Result<LedgerReading> LedgerReader::read() {
   input_.by = options_.by;
   LedgerReading reading;
   reading.ledger = make_ledger(input_);
-  ask_again(*census, reading.ledger);
+  reading.ledger.changed_pages = changed_pages_;
+  reading.ledger.unreadable_pages = unreadable_pages_;
   if (!options_.dying_pids.empty() || !options_.dying_groups.empty()) {
     reading.what_if = imagine();
   }

@@ -56,6 +56,7 @@ std::string ledger_json(const model::Ledger& ledger,
   json.member("mapped_pages", ledger.mapped_pages);
   json.member("agreeing_pages", ledger.agreeing_pages);
   json.member("changed_pages", ledger.changed_pages);
+  json.member("unreadable_pages", ledger.unreadable_pages);
   if (ledger.sampled_pages > 0) {
     json.member("sampled_pages", ledger.sampled_pages);
   }

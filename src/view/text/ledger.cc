@@ -63,7 +63,8 @@ std::string head(const Ledger& ledger, const TextStyle& style) {
       share(bytes_of(ledger, model::LedgerClass::Unstable),
             ledger.total_bytes));
   if (ledger.mapped_pages > 0) {
-    const uint64_t stable = ledger.mapped_pages - ledger.changed_pages;
+    const uint64_t stable =
+        ledger.mapped_pages - ledger.changed_pages - ledger.unreadable_pages;
     text += fmt::format(
         "; mappers found {:.3f} % of {} mapped pages",
         stable == 0 ? 0.0
@@ -101,9 +102,10 @@ class Lines {
       while (end < ledger_.rows.size() && !ledger_.rows[end].parent.empty())
         ++end;
       const LedgerRow& top = ledger_.rows[i];
-      if (!top.owner.empty() && rows >= options_.row_limit) {
+      if (!top.owner.empty() &&
+          (rows >= options_.row_limit || top.owner_count > 1)) {
         others_bytes_ += top.bytes;
-        ++others_count_;
+        others_count_ += top.owner_count;
       } else {
         end_others();
         add(top, 0, Ink::Bold);
@@ -148,14 +150,15 @@ class Lines {
     uint64_t rest_count = 0;
     for (size_t i = begin; i < end; ++i) {
       // One line for one is no saving.
-      if (i - begin < options_.part_limit || end - i == 1) {
+      const bool is_one = ledger_.rows[i].owner_count == 1;
+      if (is_one && (i - begin < options_.part_limit || end - i == 1)) {
         if (rest_count == 0) {
           add(ledger_.rows[i], 1, Ink::Plain);
           continue;
         }
       }
       rest_bytes += ledger_.rows[i].bytes;
-      ++rest_count;
+      rest_count += ledger_.rows[i].owner_count;
     }
     if (rest_count > 0) {
       add_line(fmt::format("{} smaller", base::grouped(rest_count)), rest_bytes,
