@@ -9,7 +9,7 @@ namespace {
 
 using model::Process;
 
-GetProcess describe(const Process& process, const KernelCosts& costs,
+GetProcess describe(const Process& process, const Use& use,
                     const std::vector<model::DeviceNumber>& devices) {
   GetProcess row;
   row.id = process.id;
@@ -18,7 +18,7 @@ GetProcess describe(const Process& process, const KernelCosts& costs,
   row.comm = process.stat.comm;
   row.command = command_text(process);
   row.state = process.state;
-  row.use = use_of(process, costs);
+  row.use = use;
   // The kernel's mark is made of counters that lag behind the page tables: what
   // smaps has just counted was reached in any case.
   if (process.status.peak_rss_bytes) {
@@ -52,6 +52,18 @@ void note_shared_hugetlb(const model::Sample& sample, GetReport& report) {
   }
 }
 
+void note_exactness(const model::Sample& sample, GetReport& report) {
+  if (!sample.sharing) return;
+  report.is_exact = true;
+  const auto unknown = static_cast<size_t>(
+      std::ranges::count(sample.sharing->is_unknown, true));
+  if (unknown > 0) {
+    report.notes.push_back("the pages of " + std::to_string(unknown) +
+                           " processes could not be told; theirs are as smaps "
+                           "says");
+  }
+}
+
 }  // namespace
 
 int64_t GetReport::not_explained_bytes() const {
@@ -80,18 +92,22 @@ GetReport make_get_report(
   report.read_ns = sample.ended_monotonic_ns - sample.started_monotonic_ns;
   KernelCosts costs;
   if (sample.machine) costs.page_size_bytes = sample.machine->page_size_bytes;
+  const std::vector<Use> uses = uses_of(sample, costs);
+  std::vector<size_t> members;
   for (const TreeEntry& entry : process_tree(sample.processes)) {
-    GetProcess row =
-        describe(sample.processes[entry.index], costs, memory_devices);
+    GetProcess row = describe(sample.processes[entry.index],
+                              uses[entry.index], memory_devices);
     row.depth = entry.depth;
-    report.total.add(row.use);
+    members.push_back(entry.index);
     if (row.state == model::ProcessState::Denied) {
       report.denied_hint = denied_hint(sample);
     }
     add_categories(report.categories, row.categories);
     report.processes.push_back(std::move(row));
   }
+  report.total = sum_of(sample, uses, members);
   note_shared_hugetlb(sample, report);
+  note_exactness(sample, report);
   return report;
 }
 

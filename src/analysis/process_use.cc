@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "analysis/page_shares.h"
 #include "base/text.h"
 
 namespace tidemark::analysis {
@@ -134,6 +135,40 @@ Use use_of(const Process& process, const KernelCosts& costs) {
   }
   set_memory(use, *process.rollup);
   return use;
+}
+
+std::vector<Use> uses_of(const model::Sample& sample,
+                         const KernelCosts& costs) {
+  std::vector<Use> uses;
+  uses.reserve(sample.processes.size());
+  for (const Process& process : sample.processes)
+    uses.push_back(use_of(process, costs));
+  if (!sample.sharing) return uses;
+  const std::vector<PageShares> shares =
+      shares_of_each(*sample.sharing, uses.size());
+  for (size_t i = 0; i < uses.size(); ++i) {
+    if (!sample.sharing->is_unknown[i]) set_shares(shares[i], uses[i]);
+  }
+  return uses;
+}
+
+Use sum_of(const model::Sample& sample, const std::vector<Use>& uses,
+           const std::vector<size_t>& members) {
+  Use sum;
+  bool is_exact = sample.sharing.has_value();
+  std::vector<bool> is_member(uses.size());
+  for (size_t index : members) {
+    sum.add(uses[index]);
+    is_member[index] = true;
+    if (is_exact && sample.sharing->is_unknown[index]) is_exact = false;
+  }
+  if (!is_exact) return sum;
+  // The sum of the parts counts what they share among themselves; together
+  // they hold each page once.
+  const PageShares shares = shares_of(*sample.sharing, is_member);
+  sum.uss = amount_of(shares.private_bytes);
+  sum.shared = amount_of(shares.shared_bytes());
+  return sum;
 }
 
 std::string denied_hint(const model::Sample& sample) {

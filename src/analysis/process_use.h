@@ -52,6 +52,13 @@ struct KernelCosts {
 };
 
 Use use_of(const model::Process& process, const KernelCosts& costs);
+// Of each process of the sample; to the page where the sample tells pages.
+std::vector<Use> uses_of(const model::Sample& sample, const KernelCosts& costs);
+// Of some of them, whose uses these are. To the page where the sample tells
+// pages: then what only they map is private to them together, and SHARED is
+// known.
+Use sum_of(const model::Sample& sample, const std::vector<Use>& uses,
+           const std::vector<size_t>& members);
 
 // What would make a denied read possible. Empty for root: it was refused by
 // something that rights of ours do not lift.

@@ -117,15 +117,17 @@ void group_by_parent(PsGroup& root, const model::Sample& sample,
   }
 }
 
-void sum_up(PsGroup& group, const std::vector<Use>& uses) {
+// Returns all processes below.
+std::vector<size_t> sum_up(PsGroup& group, const model::Sample& sample,
+                           const std::vector<Use>& uses) {
+  std::vector<size_t> members = group.processes;
   for (const std::unique_ptr<PsGroup>& child : group.groups) {
-    sum_up(*child, uses);
-    group.use.add(child->use);
-    group.process_count += child->process_count;
+    const std::vector<size_t> below = sum_up(*child, sample, uses);
+    members.insert(members.end(), below.begin(), below.end());
   }
-  for (size_t index : group.processes)
-    group.use.add(uses[index]);
-  group.process_count += group.processes.size();
+  group.use = sum_of(sample, uses, members);
+  group.process_count = members.size();
+  return members;
 }
 
 // "system.slice/nginx.service" as one row where a group has neither processes
@@ -211,7 +213,7 @@ std::unique_ptr<PsGroup> group_processes(const model::Sample& sample,
     }
   }
   if (group_by == GroupBy::Cgroup) join_single_chains(*root);
-  sum_up(*root, uses);
+  sum_up(*root, sample, uses);
   uint64_t next_ordinal = largest_id(*root) + 1;
   number_groups(*root, next_ordinal);
   return root;

@@ -50,9 +50,7 @@ class Builder {
       : sample_(sample), options_(options), users_(users) {
     KernelCosts costs;
     if (sample.machine) costs.page_size_bytes = sample.machine->page_size_bytes;
-    for (const Process& process : sample.processes) {
-      uses_.push_back(use_of(process, costs));
-    }
+    uses_ = uses_of(sample, costs);
     for (const model::Cgroup& group : sample.cgroups) {
       cgroups_.emplace(group.path, &group);
     }
@@ -74,6 +72,7 @@ class Builder {
     } else {
       add_members(*root, 0);
     }
+    report_.is_exact = sample_.sharing.has_value();
     report_.realtime_ns = sample_.started_realtime_ns;
     report_.read_ns = sample_.ended_monotonic_ns - sample_.started_monotonic_ns;
     report_.group_by = options_.group_by;

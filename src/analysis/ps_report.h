@@ -74,6 +74,7 @@ struct PsRow {
 };
 
 struct PsReport {
+  bool is_exact = false;  // shares to the page
   uint64_t realtime_ns = 0;
   uint64_t read_ns = 0;
   GroupBy group_by = GroupBy::Cgroup;

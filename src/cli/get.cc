@@ -14,6 +14,7 @@
 #include "view/csv/reports.h"
 #include "view/json/get.h"
 #include "view/text/get.h"
+#include "watch/exact_source.h"
 #include "watch/high_watch.h"
 #include "watch/loop.h"
 #include "watch/stop_signals.h"
@@ -207,6 +208,14 @@ base::Result<ExitCode> watch_targets(const GetOptions& options,
                                      const source::Roots& roots,
                                      source::ProcessSource& source,
                                      GetPrinter& printer) {
+  std::unique_ptr<watch::ExactSource> exact;
+  if (options.is_exact) {
+    base::Result<std::unique_ptr<watch::ExactSource>> opened =
+        watch::ExactSource::open(roots, source);
+    if (!opened) return opened.error();
+    exact = std::move(*opened);
+  }
+  model::Source& read = exact ? static_cast<model::Source&>(*exact) : source;
   base::Result<watch::StopSignals> signals = watch::StopSignals::block();
   if (!signals) return signals.error();
   watch::LoopOptions loop;
@@ -226,7 +235,7 @@ base::Result<ExitCode> watch_targets(const GetOptions& options,
         return end;
       }};
   base::Result<watch::LoopResult> result =
-      watch::run_loop(source, printer, loop, clock);
+      watch::run_loop(read, printer, loop, clock);
   if (!result) return result.error();
   if (result->missed_count > 0) {
     print_note(options.common,
@@ -339,6 +348,10 @@ Command get_command() {
   table.positional("PID|NAME", "the processes", options->targets, true);
   add_memstat_options(table, *options);
   add_watch_options(table, *options);
+  table.flag("--exact",
+             "shares to the page, by who maps each; private of a tree is what "
+             "only its processes map (root)",
+             options->is_exact);
   add_common_options(table, options->common, {"text", "json", "jsonl", "csv"});
   command.run = [options] { return run_get(*options); };
   return command;

@@ -21,6 +21,7 @@ struct GetOptions {
   bool watch = false;
   bool in_bytes = false;
   bool as_memstat = false;
+  bool is_exact = false;
   PeakMode peak = PeakMode::WithSamples;
   uint64_t period_ns = 1'000'000'000;
   std::optional<uint64_t> count;

@@ -14,6 +14,7 @@
 #include "view/csv/reports.h"
 #include "view/json/ps.h"
 #include "view/text/ps.h"
+#include "watch/exact_source.h"
 
 namespace tidemark::cli {
 namespace {
@@ -25,6 +26,7 @@ struct PsCommandOptions {
   CommonOptions common;
   analysis::PsOptions report;
   view::PsTextOptions text;
+  bool is_exact = false;
 };
 
 template <typename Value>
@@ -105,8 +107,16 @@ base::Result<ExitCode> run_ps(PsCommandOptions& options) {
     collect.progress = [&](size_t done, size_t total) {
       progress.update(done, total);
     };
-    base::Status status =
-        source::ProcessSource(*roots, std::move(collect)).collect(sample);
+    source::ProcessSource source(*roots, std::move(collect));
+    base::Status status = base::Ok{};
+    if (options.is_exact) {
+      base::Result<std::unique_ptr<watch::ExactSource>> exact =
+          watch::ExactSource::open(*roots, source);
+      if (!exact) return exact.error();
+      status = (*exact)->collect(sample);
+    } else {
+      status = source.collect(sample);
+    }
     if (!status) return status.error();
   }
   base::Result<analysis::PsReport> report =
@@ -158,6 +168,10 @@ Command ps_command() {
              options->text.with_descriptors);
   table.flag("-a,--all", "fold nothing",
              [options = options.get()] { options->report.fold = false; });
+  table.flag("--exact",
+             "shares to the page, by who maps each; PRIVATE of a group is what "
+             "only its processes map (root)",
+             options->is_exact);
   table.count("--top", "at most N rows in each group, the rest folded",
               [o = options.get()](uint64_t count) { o->report.top = count; });
   add_common_options(table, options->common, {"text", "json", "jsonl", "csv"});

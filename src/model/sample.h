@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "model/machine.h"
+#include "model/page_sharing.h"
 #include "model/process.h"
 #include "model/region.h"
 
@@ -39,6 +40,8 @@ struct Sample {
   std::optional<Machine> machine;
   std::vector<Process> processes;  // in order of discovery; parents may follow
   std::vector<Cgroup> cgroups;
+  // Who maps which pages, when asked for: then shares are exact.
+  std::optional<PageSharing> sharing;
   // File systems whose files are memory; one list serves all processes.
   std::vector<DeviceNumber> memory_devices;
   std::vector<MissedTick> missed_before;

@@ -59,9 +59,13 @@ Cell amount_cell(const TextStyle& style, const model::Amount& amount, Ink ink) {
   return {dense(style, amount), doubtful ? Ink::Warn : ink};
 }
 
-// SHARED of a group is blank: shared pages add up to nothing meaningful.
-Cell shared_cell(const TextStyle& style, const PsRow& row, Ink ink) {
-  if (row.kind != RowKind::Process) return {};
+// SHARED of a group is blank where it is a sum: it would count pages
+// repeatedly. To the page it is what the group shares with others.
+Cell shared_cell(const TextStyle& style, const PsReport& report,
+                 const PsRow& row, Ink ink) {
+  const bool is_known = row.kind == RowKind::Process ||
+                        (report.is_exact && row.kind == RowKind::Group);
+  if (!is_known) return {};
   return amount_cell(style, row.use.shared, ink);
 }
 
@@ -93,7 +97,7 @@ std::vector<Cell> task_row(const PsReport& report, const PsRow& row,
   std::vector<Cell> cells = {{task_cell(row), ink},
                              amount(row.use.in_ram()),
                              amount(row.use.uss),
-                             shared_cell(style, row, ink)};
+                             shared_cell(style, report, row, ink)};
   if (shows_rss(report)) {
     // A sum of RSS counts shared pages repeatedly: only processes have one.
     cells.push_back(row.kind == RowKind::Process ? amount(row.use.rss)
