@@ -94,12 +94,25 @@ base::Result<ProcessStatements> ProcessStatements::prepare(Database& database) {
   return all;
 }
 
-ProcessRows ProcessRows::known(int64_t id, int64_t first_mapping_no,
-                               int64_t image) {
-  ProcessRows rows(id);
-  rows.next_no_ = first_mapping_no;
-  rows.image_ = image;
+ProcessRows ProcessRows::resumed(StoredProcess stored, ProcessRows lost) {
+  ProcessRows rows(stored.id);
+  rows.next_no_ = stored.next_mapping_no;
+  rows.image_ = stored.image;
   rows.has_unknown_plan_ = true;
+  rows.is_resumed_ = true;
+  rows.stored_ = std::move(stored.mappings);
+  if (!lost.last_detail_ || !lost.has_kinds_) return rows;
+  // The tick it was read in may be one of the lost: then the file's last is the
+  // nearest that is not too young.
+  rows.last_detail_ = std::min(*lost.last_detail_, stored.last_tick);
+  rows.live_ = std::move(lost.live_);
+  for (LiveMapping& live : rows.live_) {
+    live.no = 0;
+    live.trait = 0;
+  }
+  rows.has_kinds_ = true;
+  rows.threads_ = std::move(lost.threads_);
+  rows.sum_categories();
   return rows;
 }
 
@@ -113,7 +126,10 @@ base::Status ProcessRows::write(const Process& process,
   if (status) status = write_status(process, context);
   if (status) status = write_plan(process, context);
   if (status && process.mappings) status = write_mappings(process, context);
-  if (status && !has_memory_ && !live_.empty()) status = write_emptied(context);
+  if (status && !has_memory_ && !(live_.empty() && stored_.empty())) {
+    status = write_emptied(context);
+  }
+  if (status && is_resumed_ && !live_.empty()) status = write_resumed(context);
   return status;
 }
 
@@ -338,6 +354,7 @@ base::Status ProcessRows::retrait(const Process& process,
     live.kind = kinds[i];
     live.is_changed = true;
   }
+  has_kinds_ = true;
   return base::Ok{};
 }
 
@@ -410,23 +427,35 @@ base::Status ProcessRows::write_changes(const RowContext& context) {
   return base::Ok{};
 }
 
-base::Status ProcessRows::write_deaths(const RowContext& context) {
+base::Status ProcessRows::write_death(const StoredMapping& dead,
+                                      const RowContext& context) {
   Statement& row = context.statements.change;
+  row.bind(0, context.tick / kTicksPerEpoch);
+  row.bind(1, id_);
+  row.bind(2, context.tick % kTicksPerEpoch);
+  row.bind(3, dead.no);
+  row.bind(4, dead.trait);
+  row.bind(5, int64_t{0});
+  constexpr int kColumns = 17;
+  for (int column = 6; column < kColumns; ++column)
+    row.bind_null(column);
+  ++rows_since_keyframe_;
+  return row.run();
+}
+
+base::Status ProcessRows::write_deaths(const RowContext& context) {
   for (const LiveMapping& dead : dead_) {
-    row.bind(0, context.tick / kTicksPerEpoch);
-    row.bind(1, id_);
-    row.bind(2, context.tick % kTicksPerEpoch);
-    row.bind(3, dead.no);
-    row.bind(4, dead.trait);
-    row.bind(5, int64_t{0});
-    constexpr int kColumns = 17;
-    for (int column = 6; column < kColumns; ++column)
-      row.bind_null(column);
-    ++rows_since_keyframe_;
-    base::Status status = row.run();
+    if (dead.no == 0) continue;  // never got into the file
+    base::Status status = write_death({dead.no, dead.trait}, context);
     if (!status) return status;
   }
   dead_.clear();
+  // Without its end a mapping would come back where thinning puts its last row
+  // and the keyframe into one tick.
+  for (const StoredMapping& dead : std::exchange(stored_, {})) {
+    base::Status status = write_death(dead, context);
+    if (!status) return status;
+  }
   return base::Ok{};
 }
 
@@ -438,7 +467,6 @@ void ProcessRows::sum_categories() {
     CategorySum& sum =
         categories_[static_cast<size_t>(model::region_category(live.kind))];
     const uint64_t huge = model::hugetlb_bytes(fields).value_or(0);
-    sum.is_used = true;
     is_scanned_ |= !fields.has(SmapsField::Pss);
     sum.rss_kib += (fields.get_or_zero(SmapsField::Rss) + huge) / kKib;
     sum.pss_kib += (fields.get_or_zero(SmapsField::Pss) + huge) / kKib;
@@ -458,10 +486,26 @@ base::Status ProcessRows::write_emptied(const RowContext& context) {
   return status;
 }
 
+base::Status ProcessRows::write_resumed(const RowContext& context) {
+  is_resumed_ = false;
+  for (LiveMapping& live : live_) {
+    base::Result<int64_t> trait =
+        context.interned.trait(live.mapping, live.kind);
+    if (!trait) return trait.error();
+    live.trait = *trait;
+  }
+  base::Status status = write_births(context);
+  if (status) status = write_deaths(context);
+  if (status) status = write_changes(context);
+  return status;
+}
+
 base::Status ProcessRows::write_mappings(const Process& process,
                                          const RowContext& context) {
   last_detail_ = context.tick;
   bool is_reshaped = merge(*process.mappings);
+  is_reshaped |= std::exchange(is_resumed_, false);
+  if (is_reshaped) has_kinds_ = false;
   // A thread that is new may have made a stack of what was plain memory.
   if (!process.kinds.empty() || threads_ != process.threads) {
     threads_ = process.threads;

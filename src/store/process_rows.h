@@ -36,7 +36,6 @@ struct CategorySum {
   uint64_t pss_kib = 0;
   uint64_t private_kib = 0;
   uint64_t swap_kib = 0;
-  bool is_used = false;
   bool operator==(const CategorySum&) const = default;
 };
 using CategorySums = std::array<CategorySum, model::kCategoryCount>;
@@ -49,11 +48,28 @@ struct RowContext {
   const std::vector<model::DeviceNumber>& memory_devices;
 };
 
+// A mapping that lives as far as the file knows.
+struct StoredMapping {
+  int64_t no = 0;
+  int64_t trait = 0;
+};
+
+// What the file says of a process after a transaction was lost.
+struct StoredProcess {
+  int64_t id = 0;
+  int64_t next_mapping_no = 1;
+  int64_t image = 0;
+  int64_t last_tick = 0;  // the file's last
+  std::vector<StoredMapping> mappings;
+};
+
 class ProcessRows {
  public:
   explicit ProcessRows(int64_t id) : id_(id) {}
-  // One that the file knows already, though we have forgotten what of it.
-  static ProcessRows known(int64_t id, int64_t first_mapping_no, int64_t image);
+  // Goes on with one that the file knows. `lost` is what was written of it and
+  // is not in the file: its last reading stands until the next one, since the
+  // process does not shrink because the disk was full.
+  static ProcessRows resumed(StoredProcess stored, ProcessRows lost);
 
   int64_t id() const { return id_; }
 
@@ -65,7 +81,7 @@ class ProcessRows {
   void begin_base();
   base::Status write_base(const RowContext& context);
 
-  // Of the last detail read; all unused when there was none.
+  // Of the last detail read; all zero when there was none.
   const CategorySums& categories() const { return categories_; }
   std::optional<int64_t> last_detail_tick() const { return last_detail_; }
   bool has_memory() const { return has_memory_; }
@@ -107,6 +123,8 @@ class ProcessRows {
                               const RowContext& context);
   // It has ended and waits for its parent: all its memory is gone.
   base::Status write_emptied(const RowContext& context);
+  // After a loss: what is known is put down anew, what the file had is ended.
+  base::Status write_resumed(const RowContext& context);
   // What is new, changed and gone; marks it. True when the shape of the address
   // space is another than before.
   bool merge(const std::vector<model::Mapping>& mappings);
@@ -117,6 +135,8 @@ class ProcessRows {
   base::Status write_births(const RowContext& context);
   base::Status write_changes(const RowContext& context);
   base::Status write_change(const LiveMapping& live, const RowContext& context);
+  base::Status write_death(const StoredMapping& dead,
+                           const RowContext& context);
   base::Status write_deaths(const RowContext& context);
   void sum_categories();
 
@@ -129,7 +149,10 @@ class ProcessRows {
   std::optional<StatusRow> status_;
 
   std::optional<model::DetailTier> planned_tier_;
-  bool has_unknown_plan_ = false;  // the file has one, we do not know it
+  bool has_unknown_plan_ = false;      // the file has one, we do not know it
+  bool is_resumed_ = false;            // live_ is not in the file
+  std::vector<StoredMapping> stored_;  // to be ended, when it is
+  bool has_kinds_ = false;             // all of live_
   int64_t planned_from_ = 0;
   int64_t planned_step_ = 1;
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "store/change_walk.h"
 #include "store/database.h"
 #include "store/interned.h"
 #include "store/machine_rows.h"
@@ -47,8 +48,9 @@ bool is_scarce(const std::string& path) {
 
 }  // namespace
 
-// What of the file's contents is in memory: dropped whole and loaded anew when
-// a transaction was lost, so that the two never disagree.
+// What of the file's contents is in memory is loaded anew when a transaction
+// was lost, so that the two never disagree; what was read of the processes is
+// kept and written again.
 class Recorder::Writer {
  public:
   static base::Result<std::unique_ptr<Writer>> create(
@@ -86,13 +88,18 @@ class Recorder::Writer {
     }
     has_lost_ = false;
     lost_.clear();
+    stored_mappings_.reset();
     open_ = Uncommitted();
     state_.committed_tick_count = state_.tick_count;
     state_.file_bytes =
         size_of(database_.path()) + size_of(database_.path() + "-wal");
     watch_space();
-    if (options_.most_bytes) return keep_small();
-    return base::Ok{};
+    if (!options_.most_bytes) return base::Ok{};
+    // What was committed is safe: without room to thin it is tried again later.
+    base::Status smaller = keep_small();
+    const bool is_for_later =
+        !smaller && smaller.error().kind == base::ErrorKind::NoSpace;
+    return is_for_later ? base::Ok{} : smaller;
   }
 
   base::Status finish() {
@@ -133,6 +140,11 @@ class Recorder::Writer {
     bool is_shown = false;  // its last row in the file tells something
     int64_t seen_tick = -1;
   };
+  using ProcessKey = std::pair<int32_t, uint64_t>;  // pid and start time
+  struct Live {
+    ProcessRows rows;
+    int64_t seen_tick = -1;
+  };
   // A group that was removed and made anew is another one.
   using GroupKey = std::pair<std::string, uint64_t>;
   // Samples that were taken and are not in the file yet.
@@ -166,7 +178,9 @@ class Recorder::Writer {
 
   base::Status load();
   base::Status prepare();
+  base::Status load_mappings();
   base::Status load_processes();
+  base::Status load_totals();
   base::Status begin(const Sample& sample);
   base::Status write(const Sample& sample);
   base::Status write_fields(const Sample& sample);
@@ -229,12 +243,8 @@ class Recorder::Writer {
   int64_t next_group_ = 1;
   int64_t last_epoch_ = -1;
 
-  struct Live {
-    ProcessRows rows;
-    int64_t seen_tick = -1;
-  };
-  // By pid and start time.
-  std::map<std::pair<int32_t, uint64_t>, Live> processes_;
+  std::map<ProcessKey, Live> processes_;
+  std::optional<std::map<int64_t, std::vector<StoredMapping>>> stored_mappings_;
   std::map<GroupKey, Group> groups_;
   CategorySums totals_{};
 };
@@ -272,25 +282,100 @@ base::Status Recorder::Writer::prepare() {
   return base::Ok{};
 }
 
-// Processes that have not ended go on under their number; their mappings are
-// written anew.
+// The mappings that live as far as the file knows. Asked for once a loss: a
+// disk that stays full would have it read the same again every tick.
+base::Status Recorder::Writer::load_mappings() {
+  if (stored_mappings_) return base::Ok{};
+  base::Result<Statement> frames = database_.prepare(
+      "SELECT process, max(tick) FROM proc_keyframe WHERE process NOT IN "
+      "(SELECT process FROM proc_end) GROUP BY process");
+  if (!frames) return frames.error();
+  std::map<int64_t, int64_t> starts;
+  int64_t first = next_tick_;
+  while (true) {
+    base::Result<bool> row = frames->step();
+    if (!row) return row.error();
+    if (!*row) break;
+    starts[frames->integer(0)] = frames->integer(1);
+    first = std::min(first, frames->integer(1));
+  }
+  base::Result<ChangeWalk> walk =
+      ChangeWalk::prepare(database_, {}, ChangeColumns::Sums);
+  if (!walk) return walk.error();
+  std::map<int64_t, std::map<int64_t, int64_t>> traits;  // by process and no
+  base::Status status =
+      walk->walk(first, next_tick_, [&](const ChangeRow& row) {
+        const auto start = starts.find(row.process);
+        if (start == starts.end() || row.tick < start->second) return;
+        if (row.is_end()) {
+          traits[row.process].erase(row.no);
+        } else {
+          traits[row.process][row.no] = row.trait;
+        }
+      });
+  if (!status) return status;
+  stored_mappings_.emplace();
+  for (const auto& [process, mappings] : traits) {
+    for (const auto& [no, trait] : mappings)
+      (*stored_mappings_)[process].push_back({no, trait});
+  }
+  return base::Ok{};
+}
+
+// Processes that have not ended go on under their number, with what was last
+// read of them.
 base::Status Recorder::Writer::load_processes() {
+  base::Status status = load_mappings();
+  if (!status) return status;
   base::Result<Statement> rows = database_.prepare(
       "SELECT p.id, p.pid, p.start_ticks, coalesce((SELECT max(no) FROM "
       "proc_mapping WHERE process = p.id), 0), coalesce((SELECT max(image) "
       "FROM proc_identity WHERE process = p.id), 0) FROM proc_process p "
       "WHERE p.id NOT IN (SELECT process FROM proc_end)");
   if (!rows) return rows.error();
-  processes_.clear();
+  std::map<ProcessKey, Live> lost = std::exchange(processes_, {});
   while (true) {
     base::Result<bool> row = rows->step();
     if (!row) return row.error();
     if (!*row) return base::Ok{};
+    const ProcessKey key(static_cast<int32_t>(rows->integer(1)),
+                         static_cast<uint64_t>(rows->integer(2)));
+    StoredProcess stored;
+    stored.id = rows->integer(0);
+    stored.next_mapping_no = rows->integer(3) + 1;
+    stored.image = rows->integer(4);
+    stored.last_tick = next_tick_ - 1;
+    if (const auto mappings = stored_mappings_->find(stored.id);
+        mappings != stored_mappings_->end()) {
+      stored.mappings = mappings->second;
+    }
+    auto known = lost.find(key);
     processes_.emplace(
-        std::pair(static_cast<int32_t>(rows->integer(1)),
-                  static_cast<uint64_t>(rows->integer(2))),
-        Live{ProcessRows::known(rows->integer(0), rows->integer(3) + 1,
-                                rows->integer(4))});
+        key, Live{ProcessRows::resumed(std::move(stored),
+                                       known == lost.end()
+                                           ? ProcessRows(0)
+                                           : std::move(known->second.rows))});
+  }
+}
+
+base::Status Recorder::Writer::load_totals() {
+  base::Result<Statement> rows = database_.prepare(
+      "SELECT c.category, c.rss, c.pss, c.private, c.swap FROM proc_category c "
+      "WHERE c.tick = (SELECT max(tick) FROM proc_category WHERE category = "
+      "c.category)");
+  if (!rows) return rows.error();
+  totals_ = {};
+  while (true) {
+    base::Result<bool> row = rows->step();
+    if (!row) return row.error();
+    if (!*row) return base::Ok{};
+    const auto category = model::category_from_token(rows->text(0));
+    if (!category) continue;
+    CategorySum& sum = totals_[static_cast<size_t>(*category)];
+    sum.rss_kib = static_cast<uint64_t>(rows->integer(1));
+    sum.pss_kib = static_cast<uint64_t>(rows->integer(2));
+    sum.private_kib = static_cast<uint64_t>(rows->integer(3));
+    sum.swap_kib = static_cast<uint64_t>(rows->integer(4));
   }
 }
 
@@ -321,8 +406,6 @@ base::Status Recorder::Writer::load() {
   base::Result<model::RecordingInfo> info = read_info(database_);
   if (!info) return info.error();
   info_ = std::move(*info);
-  status = load_processes();
-  if (!status) return status;
   const std::pair<int64_t*, const char*> counters[] = {
       {&next_tick_, "SELECT coalesce(max(id), -1) + 1 FROM tick"},
       {&next_process_, "SELECT coalesce(max(id), 0) + 1 FROM proc_process"},
@@ -334,9 +417,10 @@ base::Status Recorder::Writer::load() {
     if (!value) return value.error();
     *counter = *value;
   }
-  status = load_groups();
+  status = load_processes();
+  if (status) status = load_totals();
+  if (status) status = load_groups();
   if (!status) return status;
-  totals_ = {};
   state_.tick_count = static_cast<uint64_t>(next_tick_);
   state_.committed_tick_count = state_.tick_count;
   is_stale_ = false;
@@ -389,7 +473,6 @@ base::Status Recorder::Writer::write_epoch() {
   if (epoch == last_epoch_) return base::Ok{};
   last_epoch_ = epoch;
   if (next_tick_ % kTicksPerBase == 0) {
-    totals_ = {};
     for (auto& [key, group] : groups_)
       group.has_row = group.is_shown = false;
   }
@@ -399,7 +482,7 @@ base::Status Recorder::Writer::write_epoch() {
 
 base::Result<ProcessRows*> Recorder::Writer::rows_of(
     const model::Process& process) {
-  const std::pair key(process.id.pid, process.id.start_ticks);
+  const ProcessKey key(process.id.pid, process.id.start_ticks);
   auto known = processes_.find(key);
   if (known == processes_.end()) {
     const int64_t id = next_process_++;
@@ -511,12 +594,14 @@ base::Status Recorder::Writer::write_categories() {
       sums[i].pss_kib += parts[i].pss_kib;
       sums[i].private_kib += parts[i].private_kib;
       sums[i].swap_kib += parts[i].swap_kib;
-      sums[i].is_used |= parts[i].is_used;
     }
   }
+  // A base says all there is; and what there is no more, once.
+  const bool is_base = next_tick_ % kTicksPerBase == 0;
   Statement& row = statements_->category;
   for (size_t i = 0; i < sums.size(); ++i) {
-    if (sums[i] == totals_[i]) continue;
+    const bool is_repeated = is_base && sums[i] != CategorySum();
+    if (sums[i] == totals_[i] && !is_repeated) continue;
     row.bind(0, next_tick_);
     row.bind(1, model::category_token(model::kCategories[i]));
     row.bind(2, static_cast<int64_t>(sums[i].rss_kib));

@@ -9,6 +9,7 @@
 #include "store/database.h"
 #include "store/recording.h"
 #include "store/schema.h"
+#include "store/thinning.h"
 #include "unit/store/samples.h"
 
 namespace tidemark::store {
@@ -725,6 +726,149 @@ TEST(RecorderOnAFullDisk, ClaimsNoReadingThatWasNot) {
   EXPECT_EQ(*recording.detail_tick(1, 10), 9);
   EXPECT_EQ(*recording.detail_tick(1, 11), 9);
   EXPECT_EQ(*recording.detail_tick(1, 12), 12);
+}
+
+// Two processes; the second is not read again in the first ticks after a loss.
+TEST(RecorderOnAFullDisk, ShowsNoFallWhereAProcessIsNotReadAtOnce) {
+  const Process busy = process_of(42, 7, {full_mapping(kHere, 40, 4)});
+  const Process idle = process_of(43, 7, {full_mapping(kHere, 90, 80, "/i")});
+  const RecordingFile file;
+  std::unique_ptr<Recorder> recorder = make_recorder(file.path());
+  accept_all(*recorder, {sample_of(0, {busy, idle})});
+  ASSERT_TRUE(recorder->commit());
+  accept_all(*recorder, {sample_of(1, {busy, without_detail(idle)})});
+  {
+    const FullDisk full(16384);
+    EXPECT_FALSE(recorder->commit());
+    EXPECT_FALSE(recorder->accept(sample_of(2, {busy, without_detail(idle)})));
+  }
+  for (uint64_t i = 3; i < 6; ++i)
+    accept_all(*recorder, {sample_of(i, {busy, without_detail(idle)})});
+  ASSERT_TRUE(recorder->finish());
+  recorder.reset();
+  const base::Result<Recording> recording = Recording::open(file.path());
+  ASSERT_TRUE(recording);
+  const base::Result<model::Timeline> all = recording->timeline({});
+  const base::Result<model::Timeline> both = recording->timeline({1, 2});
+  ASSERT_EQ(all->points.size(), 4U);
+  for (size_t tick = 0; tick < 4; ++tick) {
+    SCOPED_TRACE(tick);
+    EXPECT_EQ(all->points[tick].pss_bytes, 84 * test::kPageBytes);
+    EXPECT_EQ(both->points[tick].pss_bytes, 84 * test::kPageBytes);
+    EXPECT_EQ(all->points[tick].undetailed_count, 0U);
+    const Sample sample = sample_at(*recording, static_cast<int64_t>(tick));
+    expect_same(*idle.mappings, *sample.processes[1].mappings);
+    EXPECT_EQ(*recording->detail_tick(2, static_cast<int64_t>(tick)), 0);
+  }
+  EXPECT_EQ(recording->ticks()[3].oldest_detail_ticks, 3U);
+}
+
+TEST(RecorderOnAFullDisk, KeepsTheLastReadingThoughItsTickIsLost) {
+  const Process before = process_of(42, 7, {full_mapping(kHere, 40, 1, "/a")});
+  const Process during =
+      process_of(42, 7, {full_mapping(kHere + 0x100000, 40, 30, "/b")});
+  const RecordingFile file;
+  const Recording recording = recorded_with_loss(
+      file, before, during, {without_detail(during), without_detail(during)});
+  for (int64_t tick : {10, 11}) {
+    SCOPED_TRACE(tick);
+    expect_same(*during.mappings,
+                *sample_at(recording, tick).processes[0].mappings);
+    EXPECT_EQ(
+        recording.timeline({})->points[static_cast<size_t>(tick)].pss_bytes,
+        30 * test::kPageBytes);
+    EXPECT_EQ(*recording.detail_tick(1, tick), 9);
+  }
+}
+
+TEST(RecorderOnAFullDisk, EndsAKindOfMemoryThatIsGoneMeanwhile) {
+  Process before =
+      process_of(42, 7,
+                 {full_mapping(kHere, 40, 8),
+                  full_mapping(kHere + 0x100000, 40, 9, "[heap]")});
+  before.kinds[1] = RegionKind::BrkHeap;
+  const Process after = process_of(42, 7, {full_mapping(kHere, 40, 8)});
+  const RecordingFile file;
+  const Recording recording =
+      recorded_with_loss(file, before, before, {after, after});
+  EXPECT_EQ(recording.timeline({})->points[9].pss_bytes, 17 * test::kPageBytes);
+  EXPECT_EQ(recording.timeline({})->points[10].pss_bytes, 8 * test::kPageBytes);
+}
+
+TEST(RecorderOnAFullDisk, TakesTheMemoryFromWhatBecameAZombieMeanwhile) {
+  const Process alive = process_of(42, 7, {full_mapping(kHere, 100, 31)});
+  Process dead = without_detail(alive);
+  dead.state = ProcessState::Zombie;
+  const RecordingFile file;
+  const Recording recording =
+      recorded_with_loss(file, alive, dead, {dead, dead});
+  const Sample sample = sample_at(recording, 11);
+  EXPECT_TRUE(!sample.processes[0].mappings ||
+              sample.processes[0].mappings->empty());
+  for (const store::ProcessSet& chosen : {store::ProcessSet(), {1}}) {
+    EXPECT_EQ(recording.timeline(chosen)->points[9].pss_bytes,
+              31 * test::kPageBytes);
+    EXPECT_EQ(recording.timeline(chosen)->points[10].pss_bytes, 0U);
+  }
+}
+
+// A mapping's last row and the keyframe without it land on one tick.
+TEST(RecorderOnAFullDisk, DoesNotBringBackByThinningWhatHadEnded) {
+  const Process before =
+      process_of(42, 7,
+                 {full_mapping(kHere, 40, 1, "/a"),
+                  full_mapping(kHere + 0x100000, 40, 20, "/ended")});
+  Process grown = before;
+  grown.mappings.value->at(1).fields.set(SmapsField::Referenced, 4 * kKib);
+  const Process after = process_of(42, 7, {full_mapping(kHere, 40, 40, "/a")});
+  const RecordingFile file;
+  std::unique_ptr<Recorder> recorder = make_recorder(file.path());
+  accept_all(*recorder, {sample_of(0, {before}), sample_of(1, {grown})});
+  ASSERT_TRUE(recorder->commit());
+  accept_all(*recorder, {sample_of(2, {after})});
+  {
+    const FullDisk full(16384);
+    EXPECT_FALSE(recorder->commit());
+  }
+  for (uint64_t i = 3; i < 60; ++i)
+    accept_all(*recorder, {sample_of(i, {after})});
+  ASSERT_TRUE(recorder->finish());
+  recorder.reset();
+  {
+    base::Result<Database> database =
+        Database::open(file.path(), OpenMode::ReadWrite);
+    ASSERT_TRUE(database) << database.error().what;
+    const base::Result<uint64_t> gone = thin_once(*database, 50);
+    ASSERT_TRUE(gone) << gone.error().what;
+    ASSERT_GT(*gone, 0U);
+  }
+  const base::Result<Recording> recording = Recording::open(file.path());
+  ASSERT_TRUE(recording) << recording.error().what;
+  // The first is a base and stays; the next has taken over what came after it.
+  const int64_t next = recording->ticks()[1].id;
+  ASSERT_GT(next, 1);
+  expect_same(*after.mappings,
+              *sample_at(*recording, next).processes[0].mappings);
+  EXPECT_EQ(count_of(file.path(),
+                     "SELECT count(*) FROM mapping_spans WHERE name = '/ended' "
+                     "AND size_bytes > 0 AND tick > 0"),
+            0);
+}
+
+TEST(Recorder, EndsAKindOfMemoryThatGoesAtABase) {
+  Process with = process_of(42, 7,
+                            {full_mapping(kHere, 40, 8),
+                             full_mapping(kHere + 0x100000, 40, 9, "[heap]")});
+  with.kinds[1] = RegionKind::BrkHeap;
+  const Process without = process_of(42, 7, {full_mapping(kHere, 40, 8)});
+  std::vector<Sample> samples = {sample_of(0, {with})};
+  for (uint64_t i = 1; i < kTicksPerBase; ++i)
+    samples.push_back(sample_of(i, {without_detail(with)}));
+  samples.push_back(sample_of(kTicksPerBase, {without}));
+  const RecordingFile file;
+  const Recording recording = recorded(file, samples);
+  EXPECT_EQ(recording.timeline({})->points.back().pss_bytes,
+            8 * test::kPageBytes);
 }
 
 TEST(RecorderOnAFullDisk, DoesNotForgetHowOftenItHasExecuted) {
