@@ -65,6 +65,9 @@ class Sink {
   Sink& operator=(const Sink&) = delete;
   virtual ~Sink() = default;
   virtual base::Status accept(const Sample& sample) = 0;
+  // Ticks that passed since the last sample, before finish(). Who keeps no gaps
+  // has nothing to do.
+  virtual void miss(const std::vector<MissedTick>& /*missed*/) {}
   // Called once, on every way out.
   virtual base::Status finish() = 0;
 };

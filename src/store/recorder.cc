@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "store/change_walk.h"
@@ -102,8 +103,16 @@ class Recorder::Writer {
     return is_for_later ? base::Ok{} : smaller;
   }
 
+  void miss(const std::vector<model::MissedTick>& missed) {
+    missed_at_end_ = missed;
+  }
+
   base::Status finish() {
     base::Status status = commit();
+    base::Status told = write_end();
+    if (status && !told && told.error().kind != base::ErrorKind::NoSpace) {
+      status = told;
+    }
     // Who ends a recording waits for us; a reader that looks on need not go.
     constexpr int kPatienceMs = 200;
     database_.set_patience_ms(kPatienceMs);
@@ -190,6 +199,7 @@ class Recorder::Writer {
   base::Status end_missing();
   base::Status write_tick(const Sample& sample);
   base::Status write_missed(const std::vector<model::MissedTick>& gaps);
+  base::Status write_end();
   base::Status write_notes(const Sample& sample);
   base::Status write_categories();
   base::Status write_machine(const Sample& sample);
@@ -233,7 +243,8 @@ class Recorder::Writer {
   bool has_lost_ = false;  // since the last commit
   Uncommitted open_;
   std::vector<model::MissedTick> lost_;  // of which the file knows nothing
-  uint64_t opened_ns_ = 0;               // when the open transaction began
+  std::vector<model::MissedTick> missed_at_end_;
+  uint64_t opened_ns_ = 0;  // when the open transaction began
 
   // From the file.
   std::optional<Statements> statements_;
@@ -570,6 +581,18 @@ base::Status Recorder::Writer::write_missed(
   return base::Ok{};
 }
 
+// A disk too full for the last samples may have room to say so.
+base::Status Recorder::Writer::write_end() {
+  if (lost_.empty() && missed_at_end_.empty()) return base::Ok{};
+  base::Status status = is_stale_ ? load() : base::Ok{};
+  if (status) status = database_.execute("BEGIN IMMEDIATE");
+  if (status) status = write_missed(lost_);
+  if (status) status = write_missed(missed_at_end_);
+  if (status) status = commit();
+  if (!status) give_up();
+  return status;
+}
+
 base::Status Recorder::Writer::write_notes(const Sample& sample) {
   Statement& row = statements_->note;
   for (const model::ObserverNote& note : sample.notes) {
@@ -710,6 +733,10 @@ base::Result<std::unique_ptr<Recorder>> Recorder::create(
 
 base::Status Recorder::accept(const Sample& sample) {
   return writer_->accept(sample);
+}
+
+void Recorder::miss(const std::vector<model::MissedTick>& missed) {
+  writer_->miss(missed);
 }
 
 base::Status Recorder::finish() {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "model/recording.h"
@@ -42,6 +43,8 @@ class Recorder : public model::Sink {
   // NoSpace when the disk is full: what was not committed is given up, the file
   // is valid, and the next sample is tried anew, as the first after a gap.
   base::Status accept(const model::Sample& sample) override;
+  // Written by finish(), as before a tick that never comes.
+  void miss(const std::vector<model::MissedTick>& missed) override;
   // Commits and closes; the result is one plain file without a log.
   base::Status finish() override;
   // Makes what was accepted so far safe.

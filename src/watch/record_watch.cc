@@ -27,11 +27,13 @@ class RecordLoop {
     uint64_t tick_count = 0;
     while (!options_.count || tick_count < *options_.count) {
       const Ticker::Tick tick = ticker.next(hooks_.now_ns());
-      if (options_.duration_ns &&
-          tick.due_ns - start_ns_ >= *options_.duration_ns) {
+      const uint64_t since_start_ns = tick.due_ns - start_ns_;
+      if (options_.duration_ns && since_start_ns >= *options_.duration_ns) {
+        note_missed(tick, (since_start_ns - *options_.duration_ns) /
+                              options_.period_ns);
         break;
       }
-      note_missed(tick);
+      note_missed(tick, 0);
       base::Result<bool> goes_on = take_tick(tick.due_ns);
       if (!goes_on) return goes_on.error();
       if (!*goes_on) break;
@@ -40,14 +42,22 @@ class RecordLoop {
     return result_;
   }
 
+  // Since the last sample.
+  std::vector<model::MissedTick> take_missed() {
+    return std::exchange(missed_, {});
+  }
+
  private:
-  void note_missed(const Ticker::Tick& tick) {
-    result_.last.missed_count += tick.missed_count;
-    const uint64_t rows = std::min(tick.missed_count, kMissedRows);
+  // Of those right before the tick the last `beyond` lie behind the end.
+  void note_missed(const Ticker::Tick& tick, uint64_t beyond) {
+    const uint64_t count =
+        tick.missed_count - std::min(tick.missed_count, beyond);
+    result_.last.missed_count += count;
+    const uint64_t rows = std::min(count, kMissedRows);
     for (uint64_t i = 0; i < rows; ++i) {
-      const uint64_t behind = tick.missed_count - i;
-      miss(tick.due_ns - behind * options_.period_ns,
-           i + 1 == rows ? behind : 1, "reading took longer than the interval");
+      miss(tick.due_ns - (tick.missed_count - i) * options_.period_ns,
+           i + 1 == rows ? count - i : 1,
+           "reading took longer than the interval");
     }
   }
 
@@ -121,9 +131,9 @@ base::Result<RecordResult> record(RecordSource& source, model::Sink& sink,
                                   const LoopOptions& options,
                                   const RecordHooks& hooks) {
   WriterThread writer(sink);
-  base::Result<RecordResult> result =
-      RecordLoop(source, writer, options, hooks).run();
-  base::Status stopped = writer.stop();
+  RecordLoop loop(source, writer, options, hooks);
+  base::Result<RecordResult> result = loop.run();
+  base::Status stopped = writer.stop(loop.take_missed());
   if (result && !stopped) return stopped.error();
   return result;
 }

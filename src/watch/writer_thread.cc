@@ -100,13 +100,15 @@ void WriterThread::run() {
   }
 }
 
-base::Status WriterThread::stop() {
+base::Status WriterThread::stop(std::vector<model::MissedTick> missed) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     is_stopping_ = true;
   }
   has_work_.notify_one();
   if (thread_.joinable()) thread_.join();
+  missed.insert(missed.begin(), lost_.begin(), lost_.end());
+  if (!missed.empty()) sink_.miss(missed);
   base::Status finished = sink_.finish();
   if (failure_) return *failure_;
   return finished;

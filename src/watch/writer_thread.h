@@ -33,8 +33,9 @@ class WriterThread {
   void give(std::unique_ptr<model::Sample> sample);
   void give_back(std::unique_ptr<model::Sample> sample);  // unused
 
-  // Waits until all is written, finishes the sink and ends the thread.
-  base::Status stop();
+  // Waits until all is written, tells the sink of `missed`, the ticks since the
+  // last sample, finishes it and ends the thread.
+  base::Status stop(std::vector<model::MissedTick> missed = {});
 
   // A failure that ends the recording; empty while all is well.
   std::optional<base::Error> failure();

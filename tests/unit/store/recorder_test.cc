@@ -506,6 +506,20 @@ TEST(Recorder, KeepsMissedTicksAndNotes) {
   EXPECT_FALSE((*notes)[1].process);
 }
 
+TEST(Recorder, KeepsTicksMissedBehindTheLastSample) {
+  const RecordingFile file;
+  std::unique_ptr<Recorder> recorder = make_recorder(file.path());
+  accept_all(*recorder, {sample_of(0, {process_of(42, 7, {})})});
+  const model::MissedTick late{123, 4, "reading took longer"};
+  recorder->miss({late});
+  ASSERT_TRUE(recorder->finish());
+  recorder.reset();
+  const base::Result<Recording> recording = Recording::open(file.path());
+  ASSERT_TRUE(recording);
+  EXPECT_EQ(recording->ticks().size(), 1U);
+  EXPECT_EQ(*recording->gaps(), (std::vector<model::RecordedGap>{{1, late}}));
+}
+
 TEST(Recorder, GivesBackWhatItSaysOfItself) {
   model::RecordingInfo info;
   info.tool = "tidemark 9";
@@ -714,6 +728,26 @@ TEST(RecorderOnAFullDisk, TellsOfEveryTickThatWasLost) {
   EXPECT_EQ((*gaps)[1].missed.due_monotonic_ns,
             sample_of(10, {}).started_monotonic_ns);
   EXPECT_EQ((*gaps)[1].before_tick, 10);
+}
+
+TEST(RecorderOnAFullDisk, TellsOfALossThatNoSampleFollows) {
+  const RecordingFile file;
+  std::unique_ptr<Recorder> recorder = make_recorder(file.path());
+  const Process process = process_of(42, 7, {full_mapping(kHere, 40, 1)});
+  accept_all(*recorder, {sample_of(0, {process})});
+  ASSERT_TRUE(recorder->commit());
+  accept_all(*recorder, {sample_of(1, {process}), sample_of(2, {process})});
+  {
+    const FullDisk full(16384);
+    EXPECT_FALSE(recorder->commit());
+  }
+  ASSERT_TRUE(recorder->finish());
+  recorder.reset();
+  const base::Result<std::vector<model::RecordedGap>> gaps =
+      Recording::open(file.path())->gaps();
+  ASSERT_EQ(gaps->size(), 1U);
+  EXPECT_EQ((*gaps)[0].before_tick, 1);
+  EXPECT_EQ((*gaps)[0].missed.count, 2U);
 }
 
 TEST(RecorderOnAFullDisk, ClaimsNoReadingThatWasNot) {

@@ -27,7 +27,12 @@ class Notebook : public model::Sink {
     }
     times.push_back(sample.started_monotonic_ns);
     missed.push_back(sample.missed_before);
+    ++accepted;
     return base::Ok{};
+  }
+  void miss(const std::vector<model::MissedTick>& ticks) override {
+    EXPECT_EQ(finished, 0);
+    missed_at_end = ticks;
   }
   base::Status finish() override {
     ++finished;
@@ -38,9 +43,11 @@ class Notebook : public model::Sink {
   std::atomic<bool> is_stuck = false;
   std::atomic<FailureKind> failure = FailureKind::None;
   std::atomic<int> refused = 0;
+  std::atomic<int> accepted = 0;
   int finished = 0;
   std::vector<uint64_t> times;
   std::vector<std::vector<model::MissedTick>> missed;
+  std::vector<model::MissedTick> missed_at_end;
 };
 
 bool give(WriterThread& writer, uint64_t time_ns,
@@ -118,6 +125,19 @@ TEST(WriterThread, MakesAGapOfWhatAFullDiskRefused) {
             (std::vector<model::MissedTick>{
                 before, {10, 3, "disk full"}, {35, 1, "slow"}}));
   EXPECT_TRUE(notebook.missed[1].empty());
+}
+
+TEST(WriterThread, TellsOfTicksThatNoSampleFollows) {
+  Notebook notebook;
+  WriterThread writer(notebook);
+  ASSERT_TRUE(give(writer, 10));
+  ASSERT_TRUE(test::eventually([&] { return notebook.accepted == 1; }));
+  notebook.failure = Notebook::FailureKind::Full;
+  ASSERT_TRUE(give(writer, 20));
+  EXPECT_TRUE(writer.stop({{30, 2, "slow"}}));
+  EXPECT_EQ(
+      notebook.missed_at_end,
+      (std::vector<model::MissedTick>{{20, 1, "disk full"}, {30, 2, "slow"}}));
 }
 
 TEST(WriterThread, ShowsAFailureAndWritesNoMore) {
