@@ -31,6 +31,10 @@ bool can_have_detail(ProcessState state) {
   return state != ProcessState::Zombie && state != ProcessState::KernelThread;
 }
 
+bool has_memory(ProcessState state) {
+  return can_have_detail(state) && state != ProcessState::Gone;
+}
+
 }  // namespace
 
 RecordSource::RecordSource(const source::Roots& roots,
@@ -248,7 +252,8 @@ void RecordSource::read_detail(Tracked& tracked, DetailTier tier,
   for (const Mapping& mapping : *out.mappings) {
     measure.largest_bytes = std::max(
         measure.largest_bytes, mapping.fields.get_or_zero(SmapsField::Rss));
-    pss += mapping.fields.get_or_zero(SmapsField::Pss);
+    pss += mapping.fields.get_or_zero(SmapsField::Pss) +
+           model::hugetlb_bytes(mapping.fields).value_or(0);
   }
   tracked.pss_bytes = pss;
   budget_.measured(tracked.detail, tier, measure);
@@ -331,6 +336,8 @@ base::Status RecordSource::collect(model::Sample& sample) {
   pss_bytes_ = 0;
   for (auto& [pid, tracked] : tracked_) {
     read_process(tracked, sample.processes[index++], sample);
+    // What has ended holds nothing any more, though it is still listed.
+    if (!has_memory(tracked.process.process().state)) tracked.pss_bytes = 0;
     pss_bytes_ += tracked.pss_bytes;
   }
   read_machine_parts(sample);
