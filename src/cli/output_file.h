@@ -2,9 +2,11 @@
 // report they are never written over unasked, and appear whole or not at all.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "base/result.h"
+#include "cli/signal_sweep.h"
 
 namespace tidemark::cli {
 
@@ -20,8 +22,9 @@ base::Status make_room(const std::string& path, bool overwrites,
 // Refuses to write where one reads.
 base::Status check_apart(const std::string& input, const std::string& output);
 
-// A file under a name of its own until it is finished. Ending without keep()
-// leaves nothing behind.
+// A file under a name of its own, PATH.PID.part, until it is finished. Ending
+// without keep() leaves nothing behind, nor does a signal to stop; what a kill
+// that nobody can catch has left, the next one for the same path takes away.
 class PendingFile {
  public:
   // Fails at once where nothing can be written.
@@ -38,10 +41,12 @@ class PendingFile {
   base::Status keep();
 
  private:
-  PendingFile(std::string path, std::string temporary_path);
+  PendingFile(std::string path, std::string temporary_path,
+              std::unique_ptr<SignalSweep> sweep);
   std::string path_;
   std::string temporary_path_;
   bool is_pending_ = true;
+  std::unique_ptr<SignalSweep> sweep_;
 };
 
 }  // namespace tidemark::cli
