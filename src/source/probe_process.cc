@@ -19,31 +19,13 @@
 #include "parse/process_files.h"
 #include "source/page_scan.h"
 #include "source/probe_parts.h"
+#include "source/procmap_query.h"
 
 namespace tidemark::source {
 namespace {
 
 using model::Capability;
 using model::CapabilityState;
-
-// struct procmap_query of linux/fs.h since 6.11.
-struct ProcmapQuery {
-  uint64_t size = sizeof(ProcmapQuery);
-  uint64_t query_flags = 0;
-  uint64_t query_addr = 0;
-  uint64_t vma_start = 0;
-  uint64_t vma_end = 0;
-  uint64_t vma_flags = 0;
-  uint64_t vma_page_size = 0;
-  uint64_t vma_offset = 0;
-  uint64_t inode = 0;
-  uint32_t dev_major = 0;
-  uint32_t dev_minor = 0;
-  uint32_t vma_name_size = 0;
-  uint32_t build_id_size = 0;
-  uint64_t vma_name_addr = 0;
-  uint64_t build_id_addr = 0;
-};
 
 // struct cachestat_range and struct cachestat of linux/mman.h since 6.5.
 struct CachestatRange {
@@ -169,7 +151,7 @@ Capability probe_procmap_query(const ProbeContext& context,
   if (!fd) return failed(question, fd.error());
   ProcmapQuery query;
   query.query_addr = context.page.address();
-  if (::ioctl(fd->get(), _IOWR('f', 17, ProcmapQuery), &query) != 0) {
+  if (::ioctl(fd->get(), kProcmapQuery, &query) != 0) {
     return failed_errno(question, "ioctl PROCMAP_QUERY", errno);
   }
   return works(question, "ioctl PROCMAP_QUERY");

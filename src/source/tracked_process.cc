@@ -4,10 +4,12 @@
 
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
 #include "parse/process_files.h"
+#include "source/hugetlb_scan.h"
 #include "source/page_scan.h"
 #include "source/process_parts.h"
 
@@ -40,6 +42,21 @@ base::Status read_again(const base::Fd& file, std::string& buffer,
 
 bool is_end(const base::Error& error) {
   return error.kind == ErrorKind::Gone || error.kind == ErrorKind::NotFound;
+}
+
+void set_scanned(const PageCount& pages,
+                 const std::optional<HugetlbCount>& huge, Mapping& mapping) {
+  model::SmapsFields& fields = mapping.fields;
+  fields.set(SmapsField::Size, mapping.size_bytes());
+  fields.set(SmapsField::Rss, pages.resident_bytes);
+  fields.set(SmapsField::Anonymous, pages.anonymous_bytes);
+  fields.set(SmapsField::Swap, pages.swapped_bytes);
+  if (!huge) return;
+  // Without its flag one with a name would be taken for a plain file.
+  mapping.vm_flags |= model::vm_flag_bit("ht");
+  fields.set(SmapsField::KernelPageSize, huge->page_bytes);
+  fields.set(SmapsField::SharedHugetlb, huge->shared_bytes);
+  fields.set(SmapsField::PrivateHugetlb, huge->private_bytes);
 }
 
 }  // namespace
@@ -211,12 +228,12 @@ base::Status TrackedProcess::read_scan(model::Process& out) {
   base::Result<std::vector<PageCount>> pages =
       scan_pages(directory_, *mappings, kPagesPerScan);
   if (!pages) return pages.error();
+  base::Result<std::vector<std::optional<HugetlbCount>>> huge =
+      scan_hugetlb(directory_, *mappings);
+  if (!huge) return huge.error();
   for (size_t i = 0; i < mappings->size(); ++i) {
-    model::SmapsFields& fields = (*mappings)[i].fields;
-    fields.set(SmapsField::Size, (*mappings)[i].size_bytes());
-    fields.set(SmapsField::Rss, (*pages)[i].resident_bytes);
-    fields.set(SmapsField::Anonymous, (*pages)[i].anonymous_bytes);
-    fields.set(SmapsField::Swap, (*pages)[i].swapped_bytes);
+    if ((*huge)[i]) (*pages)[i] = PageCount();
+    set_scanned((*pages)[i], (*huge)[i], (*mappings)[i]);
   }
   out.mappings = model::known(std::move(*mappings));
   set_detail(model::DetailTier::Scan, out);

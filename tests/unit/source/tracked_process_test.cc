@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "source/page_scan.h"
 #include "source/roots.h"
@@ -240,6 +241,90 @@ TEST(ScanPages, CountsTheSameInSmallSteps) {
     ASSERT_TRUE(steps);
     EXPECT_EQ(*steps, *whole) << step << " pages a call";
   }
+}
+
+// Sets the number of huge pages the machine keeps, and puts it back.
+class HugePages {
+ public:
+  explicit HugePages(int wanted) {
+    std::ifstream(kFile) >> before_;
+    std::ofstream(kFile) << before_ + wanted;
+    int now = 0;
+    std::ifstream(kFile) >> now;
+    has_them_ = now >= before_ + wanted;
+  }
+  HugePages(const HugePages&) = delete;
+  HugePages& operator=(const HugePages&) = delete;
+  ~HugePages() { std::ofstream(kFile) << before_; }
+  bool has_them() const { return has_them_; }
+
+ private:
+  static constexpr const char* kFile = "/proc/sys/vm/nr_hugepages";
+  int before_ = 0;
+  bool has_them_ = false;
+};
+
+// Three areas of huge pages: one of its own of which half is touched, one that
+// a child of it maps as well, and one that is a file with a name.
+int use_huge_pages(const Line& line) {
+  constexpr size_t kHuge = size_t{2} << 20;
+  const auto map = [](size_t bytes, int flags, int fd) {
+    return ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                  flags | (fd < 0 ? MAP_ANONYMOUS | MAP_HUGETLB : 0), fd, 0);
+  };
+  void* own = map(2 * kHuge, MAP_PRIVATE, -1);
+  void* shared = map(kHuge, MAP_SHARED, -1);
+  const int file = ::memfd_create("huge", MFD_HUGETLB);
+  void* named =
+      ::ftruncate(file, kHuge) == 0 ? map(kHuge, MAP_SHARED, file) : MAP_FAILED;
+  for (void* memory : {own, shared, named}) {
+    if (memory == MAP_FAILED) return 1;
+    static_cast<volatile char*>(memory)[0] = 1;
+  }
+  const Child child([&](const Line& other) {
+    static_cast<volatile char*>(shared)[1] = 1;
+    return rest(other);
+  });
+  if (child.hear() != 'r') return 1;
+  return rest(line);
+}
+
+TEST(ScanPages, CountsHugePagesBesideRssAsSmapsDoes) {
+  const HugePages pages(4);
+  if (!pages.has_them()) {
+    GTEST_SKIP() << "huge pages cannot be reserved here";
+  }
+  const Child child(use_huge_pages);
+  ASSERT_EQ(child.hear(), 'r');
+  Tracked tracked(child.pid());
+  SmapsReader reader;
+  model::Process full;
+  ASSERT_TRUE(tracked.process->read_full(reader, full));
+  model::Process scan;
+  const base::Status status = tracked.process->read_scan(scan);
+  if (!status && status.error().kind == ErrorKind::Unsupported) {
+    GTEST_SKIP() << "this kernel has no PAGEMAP_SCAN (6.7)";
+  }
+  ASSERT_TRUE(status) << status.error().what;
+  ASSERT_EQ(scan.mappings->size(), full.mappings->size());
+  uint64_t huge_bytes = 0;
+  for (size_t i = 0; i < full.mappings->size(); ++i) {
+    const Mapping& mapping = (*full.mappings)[i];
+    SCOPED_TRACE(mapping.name);
+    const model::SmapsFields& found = (*scan.mappings)[i].fields;
+    for (SmapsField field :
+         {SmapsField::Rss, SmapsField::Anonymous, SmapsField::Swap,
+          SmapsField::SharedHugetlb, SmapsField::PrivateHugetlb}) {
+      EXPECT_EQ(found.get_or_zero(field), mapping.fields.get_or_zero(field))
+          << model::kSmapsLabels[static_cast<size_t>(field)].kernel_label;
+    }
+    huge_bytes += model::hugetlb_bytes(found).value_or(0);
+    if (model::hugetlb_bytes(mapping.fields).value_or(0) == 0) continue;
+    EXPECT_EQ(found.get(SmapsField::KernelPageSize),
+              mapping.fields.get(SmapsField::KernelPageSize));
+    EXPECT_NE((*scan.mappings)[i].vm_flags & model::vm_flag_bit("ht"), 0U);
+  }
+  EXPECT_EQ(huge_bytes, uint64_t{6} << 20);
 }
 
 }  // namespace
