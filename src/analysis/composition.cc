@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/process_use.h"
+#include "model/rollup.h"
 
 namespace tidemark::analysis {
 namespace {
@@ -69,32 +70,26 @@ struct Share {
   Bytes bytes;
 };
 
-// Of a process's totals the kernel tells how its PSS divides, and nothing else:
-// resident, private and swapped pages stay with what no part explains. Taken
-// off one after the other, so that the shares add up to the whole also where a
-// broken file claims more.
 std::vector<Share> shares_of_rollup(const model::SmapsFields& fields) {
-  constexpr std::pair<SmapsField, Category> kParts[] = {
-      {SmapsField::PssAnon, Category::Anon},
-      {SmapsField::PssFile, Category::File},
-      {SmapsField::PssShmem, Category::Shm},
-  };
-  Bytes rest = bytes_of(fields);
+  const Bytes whole = bytes_of(fields);
+  model::RollupTotals totals;
+  totals.hugetlb = model::hugetlb_bytes(fields).value_or(0);
+  totals.private_hugetlb = fields.get_or_zero(SmapsField::PrivateHugetlb);
+  totals.rss = whole.rss - totals.hugetlb;
+  totals.pss = whole.pss - totals.hugetlb;
+  totals.uss = whole.uss - totals.private_hugetlb;
+  totals.swap = whole.swap;
+  totals.pss_anon = fields.get_or_zero(SmapsField::PssAnon);
+  totals.pss_file = fields.get_or_zero(SmapsField::PssFile);
+  totals.pss_shmem = fields.get_or_zero(SmapsField::PssShmem);
   std::vector<Share> shares;
-  if (const uint64_t huge = model::hugetlb_bytes(fields).value_or(0)) {
-    const uint64_t own = fields.get_or_zero(SmapsField::PrivateHugetlb);
-    shares.push_back({Category::Huge, {huge, huge, own, 0}});
-    rest.rss -= huge;
-    rest.pss -= huge;
-    rest.uss -= own;
+  for (const model::RollupShare& share : model::split_rollup(totals)) {
+    const bool is_rest = share.category == Category::Unnamed;
+    if (share.pss == 0 && !is_rest) continue;
+    Bytes bytes = {share.rss, share.pss, share.uss, share.swap};
+    bytes.lacks_uss = is_rest && whole.lacks_uss;
+    shares.push_back({share.category, bytes});
   }
-  for (const auto& [field, category] : kParts) {
-    const uint64_t pss = std::min(fields.get_or_zero(field), rest.pss);
-    if (pss == 0) continue;
-    shares.push_back({category, {0, pss, 0, 0}});
-    rest.pss -= pss;
-  }
-  shares.push_back({Category::Unnamed, rest});
   return shares;
 }
 

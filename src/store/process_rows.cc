@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/rollup.h"
 #include "store/schema.h"
 #include "store/smaps_columns.h"
 
@@ -54,6 +55,25 @@ uint64_t sum_of_parts(const model::SmapsFields& fields) {
          fields.get_or_zero(SmapsField::SharedDirty) +
          fields.get_or_zero(SmapsField::PrivateClean) +
          fields.get_or_zero(SmapsField::PrivateDirty);
+}
+
+model::RollupTotals totals_of(const model::SmapsFields& fields) {
+  const auto kib_of = [&](SmapsField field) {
+    return fields.get_or_zero(field) / kKib;
+  };
+  model::RollupTotals totals;
+  totals.rss = kib_of(SmapsField::Rss);
+  totals.pss = kib_of(SmapsField::Pss);
+  totals.uss = model::uss_bytes(fields).value_or(0) / kKib;
+  totals.swap = fields.get(SmapsField::SwapPss)
+                    .value_or(fields.get_or_zero(SmapsField::Swap)) /
+                kKib;
+  totals.hugetlb = model::hugetlb_bytes(fields).value_or(0) / kKib;
+  totals.private_hugetlb = kib_of(SmapsField::PrivateHugetlb);
+  totals.pss_anon = kib_of(SmapsField::PssAnon);
+  totals.pss_file = kib_of(SmapsField::PssFile);
+  totals.pss_shmem = kib_of(SmapsField::PssShmem);
+  return totals;
 }
 
 // The same memory as before, however much of it is there now.
@@ -462,20 +482,24 @@ base::Status ProcessRows::write_deaths(const RowContext& context) {
 void ProcessRows::sum_categories() {
   categories_ = {};
   is_scanned_ = false;
+  const auto add = [this](model::Category category, const CategorySum& part) {
+    CategorySum& sum = categories_[static_cast<size_t>(category)];
+    sum.rss_kib += part.rss_kib;
+    sum.pss_kib += part.pss_kib;
+    sum.private_kib += part.private_kib;
+    sum.swap_kib += part.swap_kib;
+  };
   for (const LiveMapping& live : live_) {
-    const model::SmapsFields& fields = live.mapping.fields;
-    CategorySum& sum =
-        categories_[static_cast<size_t>(model::region_category(live.kind))];
-    const uint64_t huge = model::hugetlb_bytes(fields).value_or(0);
-    is_scanned_ |= !fields.has(SmapsField::Pss);
-    sum.rss_kib += (fields.get_or_zero(SmapsField::Rss) + huge) / kKib;
-    sum.pss_kib += (fields.get_or_zero(SmapsField::Pss) + huge) / kKib;
-    sum.private_kib += (model::uss_bytes(fields).value_or(0) +
-                        fields.get_or_zero(SmapsField::PrivateHugetlb)) /
-                       kKib;
-    sum.swap_kib += fields.get(SmapsField::SwapPss)
-                        .value_or(fields.get_or_zero(SmapsField::Swap)) /
-                    kKib;
+    is_scanned_ |= !live.mapping.fields.has(SmapsField::Pss);
+    const model::RollupTotals totals = totals_of(live.mapping.fields);
+    if (live.kind == model::RegionKind::Rollup) {
+      for (const model::RollupShare& share : model::split_rollup(totals))
+        add(share.category, {share.rss, share.pss, share.uss, share.swap});
+      continue;
+    }
+    add(model::region_category(live.kind),
+        {totals.rss + totals.hugetlb, totals.pss + totals.hugetlb,
+         totals.uss + totals.private_hugetlb, totals.swap});
   }
 }
 

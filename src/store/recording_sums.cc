@@ -160,10 +160,9 @@ base::Result<model::Timeline> Recording::Reader::timeline(
   if (status) {
     status = walk_states(chosen, [&](const ChangeRow& row, bool is_frame) {
       auto trait = traits_.find(row.trait);
-      const model::Category category =
-          trait == traits_.end() ? model::Category::Anon
-                                 : model::region_category(trait->second.kind);
-      sum.add(row, is_frame, category);
+      sum.add(row, is_frame,
+              trait == traits_.end() ? model::RegionKind::Anonymous
+                                     : trait->second.kind);
     });
   }
   if (!status) return status.error();
@@ -192,7 +191,7 @@ base::Result<std::vector<model::Series>> Recording::Reader::series(
     auto trait = traits_.find(row.trait);
     if (head == (*heads)->end() || trait == traits_.end()) return;
     const model::RegionKind kind = trait->second.kind;
-    sum.add(row, is_frame, model::region_category(kind),
+    sum.add(row, is_frame, kind,
             model::object_name(kind, objects_[head->second.object].name));
   });
   if (status) status = heads_status;

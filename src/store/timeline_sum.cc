@@ -1,6 +1,7 @@
 #include "store/timeline_sum.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace tidemark::store {
@@ -8,8 +9,8 @@ namespace {
 
 constexpr int64_t kKib = 1024;
 
-int64_t known(int64_t kib) {
-  return kib == ChangeRow::kUnknown ? 0 : kib;
+uint64_t known(int64_t kib) {
+  return kib == ChangeRow::kUnknown ? 0 : static_cast<uint64_t>(kib);
 }
 
 // Sums of what was added before are never negative.
@@ -17,25 +18,60 @@ void change(uint64_t& sum, int64_t delta_kib) {
   sum += static_cast<uint64_t>(delta_kib * kKib);
 }
 
-}  // namespace
+model::RollupTotals totals_of(const ChangeRow& row, bool has_swap_pss) {
+  model::RollupTotals totals;
+  const bool is_scanned = row.pss_kib() == ChangeRow::kUnknown;
+  totals.rss = known(row.rss_kib);
+  totals.pss = known(row.pss_kib());
+  totals.uss = known(row.private_kib());
+  const bool takes_swap_pss = has_swap_pss && !is_scanned;
+  totals.swap = takes_swap_pss ? 0 : known(row.swap_kib());
+  if (row.rare.empty()) return totals;
+  const auto rare = [&](std::string_view label) {
+    return static_cast<uint64_t>(rare_kib(row.rare, label));
+  };
+  if (takes_swap_pss) totals.swap = rare("SwapPss");
+  totals.private_hugetlb = rare("Private_Hugetlb");
+  totals.hugetlb = rare("Shared_Hugetlb") + totals.private_hugetlb;
+  totals.pss_anon = rare("Pss_Anon");
+  totals.pss_file = rare("Pss_File");
+  totals.pss_shmem = rare("Pss_Shmem");
+  return totals;
+}
 
-MappingShare share_of(const ChangeRow& row, model::Category category,
-                      bool has_swap_pss) {
+MappingShare made_of(const ChangeRow& row, const model::RollupShare& part) {
   MappingShare share;
   if (row.is_end()) return share;
-  const int64_t huge = rare_kib(row.rare, "Shared_Hugetlb") +
-                       rare_kib(row.rare, "Private_Hugetlb");
   share.is_there = true;
   share.is_scanned = row.pss_kib() == ChangeRow::kUnknown;
-  share.category = category;
-  share.rss_kib = known(row.rss_kib) + huge;
-  share.pss_kib = known(row.pss_kib()) + huge;
-  share.private_kib =
-      known(row.private_kib()) + rare_kib(row.rare, "Private_Hugetlb");
-  share.swap_kib = has_swap_pss && !share.is_scanned
-                       ? rare_kib(row.rare, "SwapPss")
-                       : known(row.swap_kib());
+  share.category = part.category;
+  share.rss_kib = static_cast<int64_t>(part.rss);
+  share.pss_kib = static_cast<int64_t>(part.pss);
+  share.private_kib = static_cast<int64_t>(part.uss);
+  share.swap_kib = static_cast<int64_t>(part.swap);
   return share;
+}
+
+}  // namespace
+
+MappingShare share_of(const ChangeRow& row, model::RegionKind kind,
+                      bool has_swap_pss) {
+  const model::RollupTotals totals = totals_of(row, has_swap_pss);
+  return made_of(row, {model::region_category(kind),
+                       totals.rss + totals.hugetlb, totals.pss + totals.hugetlb,
+                       totals.uss + totals.private_hugetlb, totals.swap});
+}
+
+std::array<std::pair<int64_t, MappingShare>, model::kRollupShareCount>
+shares_of_rollup(const ChangeRow& row, bool has_swap_pss) {
+  const model::RollupShares parts =
+      model::split_rollup(totals_of(row, has_swap_pss));
+  std::array<std::pair<int64_t, MappingShare>, model::kRollupShareCount> shares;
+  // Numbers of mappings are positive; in a damaged file they may be anything.
+  const uint64_t first = uint64_t{0} - static_cast<uint64_t>(row.no) * 8;
+  for (size_t i = 0; i < parts.size(); ++i)
+    shares[i] = {static_cast<int64_t>(first + i), made_of(row, parts[i])};
+  return shares;
 }
 
 TimelineSum::TimelineSum(const std::vector<model::RecordedTick>& ticks,
@@ -120,16 +156,26 @@ void TimelineSum::advance(int64_t tick) {
   }
 }
 
+void TimelineSum::replace(int64_t no, const MappingShare& share,
+                          ProcessState& state) {
+  MappingShare& before = state.mappings[no];
+  apply(before, -1, state);
+  before = share;
+  apply(share, 1, state);
+  if (!share.is_there) state.mappings.erase(no);
+}
+
 void TimelineSum::add(const ChangeRow& row, bool is_frame,
-                      model::Category category) {
+                      model::RegionKind kind) {
   advance(row.tick);
   ProcessState& state = processes_[row.process];
   if (is_frame) clear(state);
-  MappingShare& share = state.mappings[row.no];
-  apply(share, -1, state);
-  share = share_of(row, category, has_swap_pss_);
-  apply(share, 1, state);
-  if (!share.is_there) state.mappings.erase(row.no);
+  if (kind != model::RegionKind::Rollup) {
+    replace(row.no, share_of(row, kind, has_swap_pss_), state);
+    return;
+  }
+  for (const auto& [no, share] : shares_of_rollup(row, has_swap_pss_))
+    replace(no, share, state);
 }
 
 model::Timeline TimelineSum::take() {
@@ -229,8 +275,28 @@ void SeriesSum::end_until(int64_t tick) {
   }
 }
 
-void SeriesSum::add(const ChangeRow& row, bool is_frame,
-                    model::Category category, const std::string& name) {
+void SeriesSum::replace(int64_t no, const MappingShare& share, int64_t tick,
+                        const std::string& name, MappingShares& mappings) {
+  MappingShare& kept = mappings[no];
+  if (kept.is_there) change(kept.series, tick, -kept.pss_kib);
+  if (!share.is_there) {
+    mappings.erase(no);
+    return;
+  }
+  kept = share;
+  auto [at, is_new] =
+      index_.try_emplace(std::pair(share.category, name), sums_.size());
+  if (is_new) {
+    sums_.emplace_back();
+    sums_.back().series.category = share.category;
+    sums_.back().series.name = name;
+  }
+  kept.series = at->second;
+  change(kept.series, tick, kept.pss_kib);
+}
+
+void SeriesSum::add(const ChangeRow& row, bool is_frame, model::RegionKind kind,
+                    const std::string& name) {
   end_until(row.tick);
   // Where ticks were thinned out, the last of its changes and its end can have
   // come to be one.
@@ -238,22 +304,13 @@ void SeriesSum::add(const ChangeRow& row, bool is_frame,
   if (end != end_of_.end() && row.tick >= end->second) return;
   MappingShares& mappings = processes_[row.process];
   if (is_frame) clear(mappings, row.tick);
-  MappingShare& share = mappings[row.no];
-  if (share.is_there) change(share.series, row.tick, -share.pss_kib);
-  share = share_of(row, category, false);  // its swap is not looked at
-  if (!share.is_there) {
-    mappings.erase(row.no);
+  constexpr bool kHasSwapPss = false;  // swap is not looked at
+  if (kind != model::RegionKind::Rollup) {
+    replace(row.no, share_of(row, kind, kHasSwapPss), row.tick, name, mappings);
     return;
   }
-  auto [at, is_new] =
-      index_.try_emplace(std::pair(category, name), sums_.size());
-  if (is_new) {
-    sums_.emplace_back();
-    sums_.back().series.category = category;
-    sums_.back().series.name = name;
-  }
-  share.series = at->second;
-  change(share.series, row.tick, share.pss_kib);
+  for (const auto& [no, share] : shares_of_rollup(row, kHasSwapPss))
+    replace(no, share, row.tick, name, mappings);
 }
 
 std::vector<model::Series> SeriesSum::take(uint64_t least_bytes) {

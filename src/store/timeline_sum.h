@@ -12,6 +12,8 @@
 
 #include "model/category.h"
 #include "model/recording.h"
+#include "model/region.h"
+#include "model/rollup.h"
 #include "model/timeline.h"
 #include "store/change_walk.h"
 
@@ -29,11 +31,15 @@ struct MappingShare {
   model::Category category = model::Category::Anon;
   size_t series = 0;  // of SeriesSum
 };
+using MappingShares = std::unordered_map<int64_t, MappingShare>;
 // `has_swap_pss`: this kernel prints it, so that its zero is a zero and not a
 // reason to take the whole of Swap.
-using MappingShares = std::unordered_map<int64_t, MappingShare>;
-MappingShare share_of(const ChangeRow& row, model::Category category,
+MappingShare share_of(const ChangeRow& row, model::RegionKind kind,
                       bool has_swap_pss);
+// The same for the totals of a whole process, which are of several kinds; each
+// share has a number that no mapping has.
+std::array<std::pair<int64_t, MappingShare>, model::kRollupShareCount>
+shares_of_rollup(const ChangeRow& row, bool has_swap_pss);
 
 class TimelineSum {
  public:
@@ -46,7 +52,7 @@ class TimelineSum {
   void set_alive(int64_t process, int64_t tick, bool has_memory);
 
   // In order of ticks. `is_frame`: it is the first of a complete set.
-  void add(const ChangeRow& row, bool is_frame, model::Category category);
+  void add(const ChangeRow& row, bool is_frame, model::RegionKind kind);
 
   model::Timeline take();
 
@@ -59,6 +65,7 @@ class TimelineSum {
   size_t index_of(int64_t tick) const;
   void advance(int64_t tick);
   void apply(const MappingShare& share, int64_t sign, ProcessState& state);
+  void replace(int64_t no, const MappingShare& share, ProcessState& state);
   void clear(ProcessState& state);
 
   model::Timeline timeline_;
@@ -103,7 +110,7 @@ class SeriesSum {
       : ticks_(ticks) {}
 
   void set_end(int64_t process, int64_t tick);
-  void add(const ChangeRow& row, bool is_frame, model::Category category,
+  void add(const ChangeRow& row, bool is_frame, model::RegionKind kind,
            const std::string& name);
   std::vector<model::Series> take(uint64_t least_bytes);
 
@@ -115,6 +122,8 @@ class SeriesSum {
   void end_until(int64_t tick);
   void change(size_t series, int64_t tick, int64_t delta_kib);
   void clear(MappingShares& mappings, int64_t tick);
+  void replace(int64_t no, const MappingShare& share, int64_t tick,
+               const std::string& name, MappingShares& mappings);
 
   const std::vector<model::RecordedTick>& ticks_;
   std::map<std::pair<model::Category, std::string>, size_t> index_;

@@ -1,6 +1,8 @@
 // Totals without mappings survive the store.
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "model/region.h"
 #include "unit/store/scratch.h"
 
@@ -43,6 +45,60 @@ TEST(RollupRows, ComeBackWithTheirKindAndAllTheyTold) {
   ASSERT_EQ(process.mappings->size(), 1U);
   EXPECT_EQ(process.kinds[0], model::RegionKind::Rollup);
   EXPECT_EQ(process.mappings->front().fields, totals());
+}
+
+// 60 anon, 9 shm, 31 of which the kernel does not tell; 2 huge beside them.
+void expect_split(const model::TimelinePoint& point, uint64_t times) {
+  const auto pss = [&](model::Category category) {
+    return point.category_pss_bytes[static_cast<size_t>(category)] / 1024;
+  };
+  EXPECT_EQ(pss(model::Category::Anon), 60 * times);
+  EXPECT_EQ(pss(model::Category::File), 0U);
+  EXPECT_EQ(pss(model::Category::Shm), 9 * times);
+  EXPECT_EQ(pss(model::Category::Huge), 2 * times);
+  EXPECT_EQ(pss(model::Category::Unnamed), 31 * times);
+  EXPECT_EQ(point.pss_bytes, 102 * 1024 * times);
+  EXPECT_EQ(point.rss_bytes, 902 * 1024 * times);
+  EXPECT_EQ(point.private_bytes, 2 * 1024 * times);
+}
+
+TEST(RollupRows, AreDividedInTheTimelineAsTheKernelDividesThem) {
+  model::SmapsFields fields = totals();
+  fields.set(SmapsField::PrivateHugetlb, 2 * 1024);
+  const test::Scratch scratch;
+  const std::string path = scratch.file("a.tdm");
+  const model::Process one = process_of(7, {model::rollup_mapping(fields)});
+  const model::Process two = process_of(8, {model::rollup_mapping(fields)});
+  test::record(path, {sample_of(0, {one, two}), sample_of(1, {one}),
+                      sample_of(2, {process_of(7, {})})});
+  const base::Result<Recording> recording = Recording::open(path);
+  ASSERT_TRUE(recording);
+  const base::Result<model::Timeline> all = recording->timeline({});
+  const base::Result<model::Timeline> chosen = recording->timeline({1});
+  ASSERT_TRUE(all && chosen);
+  expect_split(all->points[0], 2);
+  expect_split(all->points[1], 1);
+  expect_split(all->points[2], 0);
+  expect_split(chosen->points[0], 1);
+  expect_split(chosen->points[1], 1);
+  expect_split(chosen->points[2], 0);
+}
+
+TEST(RollupRows, AreDividedInTheSeriesToo) {
+  const test::Scratch scratch;
+  const std::string path = scratch.file("a.tdm");
+  test::record(
+      path, {sample_of(0, {process_of(7, {model::rollup_mapping(totals())})})});
+  const base::Result<std::vector<model::Series>> series =
+      Recording::open(path)->series({}, 1);
+  ASSERT_TRUE(series);
+  std::map<model::Category, uint64_t> found;
+  for (const model::Series& one : *series)
+    found[one.category] = one.points.back().second / 1024;
+  EXPECT_EQ(found, (std::map<model::Category, uint64_t>{
+                       {model::Category::Anon, 60},
+                       {model::Category::Shm, 9},
+                       {model::Category::Unnamed, 31}}));
 }
 
 TEST(RollupRows, DoNotLendTheirFieldsToOtherMappings) {
