@@ -1,4 +1,5 @@
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "analysis/diff_report.h"
@@ -12,6 +13,7 @@
 #include "view/json/peak.h"
 #include "view/text/diff.h"
 #include "view/text/peak.h"
+#include "view/text/watcher.h"
 
 namespace tidemark::cli {
 namespace {
@@ -25,11 +27,40 @@ struct PeakCommandOptions {
   std::string pid;
   std::string process;
   std::string layout = "tidemark";
-  PeakMetric metric = PeakMetric::Pss;
+  PeakMetric process_metric = PeakMetric::Pss;
+  std::optional<PeakMetric> machine_metric;
   bool is_growth = false;
-  size_t row_limit = 20;
+  std::optional<size_t> row_limit;
   CommonOptions common;
+
+  PeakMetric metric() const { return machine_metric.value_or(process_metric); }
 };
+
+constexpr size_t kObjectRows = 20;
+constexpr size_t kWatcherProcessRows = 30;
+
+base::Result<ExitCode> print_watcher_machine(const PeakCommandOptions& options,
+                                             const store::Recording& recording,
+                                             size_t index, Output& output) {
+  const model::RecordedTick& tick = recording.ticks()[index];
+  base::Result<model::Sample> sample = recording.sample_at(tick.id, {});
+  if (!sample) return sample.error();
+  if (!sample->machine) {
+    return base::fail(ErrorKind::NotFound,
+                      "the machine was not read at that moment");
+  }
+  const PeakMetric metric = options.process_metric;
+  base::Status status = output.write(view::watcher_machine_text(
+      base::local_time(tick.realtime_ns),
+      metric == PeakMetric::Pss   ? "Pss"
+      : metric == PeakMetric::Rss ? "Rss"
+                                  : "statm",
+      analysis::watcher_machine(*sample, recording.info().page_size_bytes,
+                                metric),
+      options.row_limit.value_or(kWatcherProcessRows)));
+  if (!status) return status.error();
+  return ExitCode::Done;
+}
 
 base::Result<ExitCode> print_watcher_listing(const PeakCommandOptions& options,
                                              const store::Recording& recording,
@@ -52,7 +83,7 @@ base::Result<ExitCode> print_watcher_listing(const PeakCommandOptions& options,
   for (const model::RecordedProcess& recorded : recording.processes()) {
     if (recorded.process == process.id) id = recorded.id;
   }
-  const bool by_pss = options.metric == PeakMetric::Pss;
+  const bool by_pss = options.process_metric == PeakMetric::Pss;
   view::WatcherHead head;
   head.pid = process.id.pid;
   head.process_id = id;
@@ -65,7 +96,7 @@ base::Result<ExitCode> print_watcher_listing(const PeakCommandOptions& options,
       by_pss ? model::SmapsField::Pss : model::SmapsField::Rss);
   base::Status status = output.write(
       view::watcher_text(head, process, recording.info().page_size_bytes,
-                         listing, options.row_limit));
+                         listing, options.row_limit.value_or(kObjectRows)));
   if (!status) return status.error();
   return ExitCode::Done;
 }
@@ -95,7 +126,7 @@ base::Result<ExitCode> print_growth(const PeakCommandOptions& options,
   return write_report(
       output, options.common,
       [&](const auto& style) {
-        return view::diff_text(report, {options.row_limit}, style);
+        return view::diff_text(report, {options.row_limit.value_or(kObjectRows)}, style);
       },
       [&](auto layout) { return view::diff_json(report, layout); });
 }
@@ -105,8 +136,8 @@ base::Result<ExitCode> print_peak(const PeakCommandOptions& options,
                                   const store::ProcessSet& chosen,
                                   Output& output) {
   RecordedPeakOptions peak;
-  peak.metric = options.metric;
-  peak.row_limit = options.row_limit;
+  peak.metric = options.metric();
+  peak.row_limit = options.row_limit.value_or(kObjectRows);
   if (!options.at.empty()) {
     base::Result<size_t> index = find_moment_or_peak(recording, options.at);
     if (!index) return index.error();
@@ -117,6 +148,9 @@ base::Result<ExitCode> print_peak(const PeakCommandOptions& options,
   if (options.layout == "memory-watcher") {
     base::Result<size_t> index = found.index(peak);
     if (!index) return index.error();
+    if (options.machine_metric) {
+      return print_watcher_machine(options, recording, *index, output);
+    }
     return print_watcher_listing(options, recording, chosen, *index, output);
   }
   base::Result<analysis::PeakReport> report = found.report(peak);
@@ -144,7 +178,7 @@ base::Result<ExitCode> run_peak(const PeakCommandOptions& options) {
                            : print_peak(options, *recording, *chosen, *output);
 }
 
-base::Status take_metric(const std::string& word, PeakMetric& metric) {
+PeakMetric metric_named(const std::string& word) {
   const std::pair<std::string_view, PeakMetric> known[] = {
       {"pss", PeakMetric::Pss},
       {"rss", PeakMetric::Rss},
@@ -153,9 +187,9 @@ base::Status take_metric(const std::string& word, PeakMetric& metric) {
       {"MemAvailableComputed", PeakMetric::AvailableComputed},
   };
   for (const auto& [name, value] : known) {
-    if (name == word) metric = value;
+    if (name == word) return value;
   }
-  return base::Ok{};
+  return PeakMetric::Pss;
 }
 
 }  // namespace
@@ -181,14 +215,16 @@ Command peak_command() {
                    options->words, true);
   table.choice("--by,--process-memory", {"pss", "rss", "statm"},
                "what is highest (default pss)",
-               [o = options.get()](const std::string& word) {
-                 return take_metric(word, o->metric);
+               [o = options.get()](const std::string& word) -> base::Status {
+                 o->process_metric = metric_named(word);
+                 return base::Ok{};
                });
   table.choice("--system-memory", {"MemAvailable", "MemAvailableComputed"},
                "of the machine: where the least was available, as the kernel "
                "says or as memory-watcher computes it",
-               [o = options.get()](const std::string& word) {
-                 return take_metric(word, o->metric);
+               [o = options.get()](const std::string& word) -> base::Status {
+                 o->machine_metric = metric_named(word);
+                 return base::Ok{};
                });
   table.value("--at,--measurement-time", "TIME",
               "another moment: 2026-11-15T09:55:12.481Z, 00:41:12 or 90s after "
