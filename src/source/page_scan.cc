@@ -49,6 +49,21 @@ base::Result<PageCount> scan_range(int pagemap, uint64_t start, uint64_t end,
 
 }  // namespace
 
+bool can_scan_pages(const base::Directory& proc) {
+  base::Result<base::Fd> pagemap = base::open_file_at(proc, "self/pagemap");
+  if (!pagemap) return false;
+  // A page that nobody has: there is nothing to find.
+  constexpr uint64_t kPage = uint64_t{1} << 16;
+  PagemapScan scan;
+  scan.end = kPage;
+  scan.category_anyof_mask = kPageIsPresent;
+  scan.return_mask = kPageIsPresent;
+  std::array<PageRegion, 1> regions;
+  scan.vec = reinterpret_cast<uint64_t>(regions.data());
+  scan.vec_len = regions.size();
+  return ::ioctl(pagemap->get(), kPagemapScan, &scan) >= 0;
+}
+
 base::Result<std::vector<PageCount>> scan_pages(
     const base::Directory& process, const std::vector<model::Mapping>& mappings,
     uint64_t most_pages_per_call) {

@@ -43,6 +43,9 @@ constexpr uint64_t kPageIsSwapped = 1 << 4;
 constexpr uint64_t kPageIsZero = 1 << 5;  // the shared page of zeros: not RSS
 constexpr auto kPagemapScan = _IOWR('f', 16, PagemapScan);
 
+// Whether the kernel of this proc tree has the ioctl; a copied tree has not.
+bool can_scan_pages(const base::Directory& proc);
+
 struct PageCount {
   uint64_t resident_bytes = 0;
   uint64_t anonymous_bytes = 0;  // of the resident

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "source/machine_reader.h"
+#include "source/page_scan.h"
 #include "source/process_source.h"
 
 namespace tidemark::watch {
@@ -45,7 +46,10 @@ RecordSource::RecordSource(const source::Roots& roots,
       budget_options_(budget),
       cgroups_(source::CgroupHierarchy::find(roots)),
       reader_(roots_, cgroups_, {}),
-      budget_(budget) {}
+      budget_(budget) {
+  // Before the first process is barred: what is noted then must be true.
+  if (!source::can_scan_pages(roots.proc)) budget_.forget_scan();
+}
 
 std::vector<int32_t> RecordSource::pids() const {
   std::vector<int32_t> all;

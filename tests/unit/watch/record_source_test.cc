@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "source/roots.h"
@@ -45,6 +46,24 @@ TEST(RecordSource, CountsNothingOfAProcessThatWaitsForItsParent) {
            sample.processes[0].state == model::ProcessState::Zombie;
   }));
   EXPECT_EQ(source.pss_bytes(), 0U);
+}
+
+// A process that one read would stall, of a tree without pages to scan.
+TEST(RecordSource, SaysThatPagesCannotBeScannedWhereTheyCannot) {
+  const test::TemporaryTree tree;
+  tree.add_process(7, 1, "big");
+  tree.add("7/statm", "9000000 9000000 0 0 0 0 0\n");
+  const source::Roots roots = test::TemporaryTree::open(tree.path(), false);
+  RecordSelection selection;
+  selection.members = [] { return std::vector<int32_t>{7}; };
+  selection.until_exit = false;
+  RecordSource source(roots, selection, BudgetOptions());
+  model::Sample sample;
+  ASSERT_TRUE(source.collect(sample));
+  EXPECT_TRUE(std::ranges::any_of(sample.notes, [](const auto& note) {
+    return note.text.find("smaps not read") == 0 &&
+           note.text.ends_with("this kernel cannot scan pages instead");
+  }));
 }
 
 }  // namespace
