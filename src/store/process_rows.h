@@ -1,4 +1,5 @@
-// Writes what has changed of one process since it was written last.
+// Writes what has changed of one process since it was written last: its
+// mappings in process_mapping_rows.cc, all else in process_rows.cc.
 #pragma once
 
 #include <array>
