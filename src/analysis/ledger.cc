@@ -66,6 +66,7 @@ class Builder {
   void add_vmalloc();
   void add_rest();
   bool is_of_stack(const model::VmallocArea& area) const;
+  uint64_t error_pages(LedgerClass ledger_class) const;
   void make_rows();
   void make_row(const Cell& cell);
 
@@ -111,7 +112,9 @@ constexpr std::string_view kUnreadable = "(of processes that may not be read)";
 
 void Builder::add_counted(const TallyKey& key, uint64_t count) {
   const auto set = static_cast<SetId>(key.owner);
+  const bool is_sample = input_.sample != nullptr;
   const auto set_name = [&] {
+    if (is_sample) return std::string();
     return set == 0 ? std::string(kUnreadable)
                     : set_label(*input_.sets, set, input_.processes);
   };
@@ -127,6 +130,9 @@ void Builder::add_counted(const TallyKey& key, uint64_t count) {
                                                    : LedgerClass::AnonShared,
           set_name(), count, key.group, set);
       break;
+    case PageClass::AnonShared:
+      add(LedgerClass::AnonShared, "", count);
+      break;
     case PageClass::AnonUnmapped:
       add(LedgerClass::AnonUnmapped, "(swap cache)", count, key.group);
       break;
@@ -139,7 +145,8 @@ void Builder::add_counted(const TallyKey& key, uint64_t count) {
         add(found, named(input_.files, kOthers), count, key.group);
       } else {
         add(found,
-            set == 0 ? "(mapped by nobody)"
+            is_sample  ? ""
+            : set == 0 ? "(mapped by nobody)"
                      : "mapped by " +
                            set_label(*input_.sets, set, input_.processes),
             count, key.group, set);
@@ -147,7 +154,8 @@ void Builder::add_counted(const TallyKey& key, uint64_t count) {
       break;
     }
     case PageClass::HugetlbUsed:
-      add(LedgerClass::Hugetlb, set == 0 ? "(in no program)" : set_name(),
+      add(LedgerClass::Hugetlb,
+          set == 0 && !is_sample ? "(in no program)" : set_name(),
           count, key.group, set);
       break;
     case PageClass::HugetlbFree:
@@ -196,6 +204,54 @@ void Builder::add_counted(const TallyKey& key, uint64_t count) {
       add(LedgerClass::Unstable, "", count, key.group);
       break;
   }
+}
+
+// How far off the estimate of a class may be.
+uint64_t Builder::error_pages(LedgerClass ledger_class) const {
+  const auto of = [&](PageClass page_class) {
+    return input_.sample->error_pages(page_class,
+                                      input_.tally->page_count());
+  };
+  switch (ledger_class) {
+    case LedgerClass::AnonPrivate:
+      return of(PageClass::Anon);
+    case LedgerClass::AnonShared:
+      return of(PageClass::AnonShared);
+    case LedgerClass::AnonUnmapped:
+      return of(PageClass::AnonUnmapped);
+    case LedgerClass::File:
+      return of(PageClass::File);
+    case LedgerClass::Shmem:
+      return of(PageClass::Shmem);
+    case LedgerClass::Hugetlb:
+      return of(PageClass::HugetlbUsed);
+    case LedgerClass::Slab:
+      return of(PageClass::Slab);
+    case LedgerClass::PageTables:
+      return of(PageClass::PageTables);
+    case LedgerClass::KernelMapped:
+      return of(PageClass::KernelMapped);
+    case LedgerClass::Kernel:
+      return of(PageClass::KernelCharged);
+    case LedgerClass::Boot:
+      return of(PageClass::Reserved);
+    case LedgerClass::Balloon:
+      return of(PageClass::Balloon);
+    case LedgerClass::Poisoned:
+      return of(PageClass::Poisoned);
+    case LedgerClass::Free:
+      return of(PageClass::FreeBuddy);
+    case LedgerClass::Unstable:
+      return of(PageClass::Unstable);
+    case LedgerClass::Unnamed:
+      return of(PageClass::KernelOther);
+    case LedgerClass::Compressed:
+    case LedgerClass::KernelStacks:
+    case LedgerClass::Vmalloc:
+    case LedgerClass::Percpu:
+      return 0;  // as the kernel counts them
+  }
+  return 0;
 }
 
 // Without the structs: as the caches count themselves, as far as that goes.
@@ -452,6 +508,9 @@ void Builder::make_rows() {
     const std::string name =
         top.owner.empty() ? std::string(ledger_class_token(top.ledger_class))
                           : top.owner;
+    if (input_.sample) {
+      top.error_bytes = error_pages(top.ledger_class) * input_.page_bytes;
+    }
     ledger_.rows.push_back(std::move(top));
     auto found = parts.find(name);
     if (found == parts.end()) continue;
@@ -465,6 +524,7 @@ Ledger Builder::build() {
   ledger_.tier = tally.has_structs() ? model::LedgerTier::Structs
                                      : model::LedgerTier::Pages;
   ledger_.total_bytes = tally.page_count() * input_.page_bytes;
+  if (input_.sample) ledger_.sampled_pages = input_.sample->sampled_pages();
   ledger_.mapped_pages = tally.mapped_count();
   ledger_.agreeing_pages = tally.agreeing_count();
   for (const auto& [key, count] : tally.counts())

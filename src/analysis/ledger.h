@@ -43,6 +43,7 @@ struct LedgerInput {
   model::KernelReadings kernel;
   uint64_t page_bytes = 4096;
   LedgerBy by = LedgerBy::Class;
+  const SampleTally* sample = nullptr;  // `tally` is estimated from it
 };
 
 model::Ledger make_ledger(const LedgerInput& input);

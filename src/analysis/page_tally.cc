@@ -1,5 +1,8 @@
 #include "analysis/page_tally.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace tidemark::analysis {
 namespace {
 
@@ -35,7 +38,7 @@ TallyKey PageTally::classify_cache(const Page& page, SetId set) const {
   if (!page.info.is_known) return {found, set, page.group};
   // Taken from its file between the two looks.
   if (page.info.owner == 0) return {PageClass::Unstable, 0, page.group};
-  if (by_mapper_) return {found, set, page.group};
+  if (by_ == TallyBy::Mapper) return {found, set, page.group};
   return {found, page.info.owner, page.group};
 }
 
@@ -91,6 +94,9 @@ TallyKey PageTally::classify(const Page& page, SetId set) const {
   }
   if (flags & model::kPageTable) return {PageClass::PageTables, 0, page.group};
   if (flags & model::kPageAnon) {
+    if (by_ == TallyBy::Count && page.map_count > 1) {
+      return {PageClass::AnonShared, 0, page.group};
+    }
     if (page.map_count > 0 || set != 0) {
       return {PageClass::Anon, set, page.group};
     }
@@ -156,6 +162,65 @@ void PageTally::add(const model::PageChunk& chunk) {
   }
   flush();
   page_count_ += chunk.flags.size();
+}
+
+void SampleTally::add(const model::PageChunk& run) {
+  runs_.add(run);
+  const std::array<uint64_t, kPageClassCount> before = last_;
+  last_ = runs_.class_counts_;
+  // `last_` holds running totals: the difference of two is the run itself.
+  for (size_t i = 0; i < last_.size(); ++i) {
+    const uint64_t here = last_[i] - before[i];
+    if (run_count_ > 0) {
+      const double step =
+          static_cast<double>(here) - static_cast<double>(previous_[i]);
+      squares_[i] += step * step;
+    }
+    previous_[i] = here;
+  }
+  ++run_count_;
+}
+
+PageTally SampleTally::estimate(uint64_t total_pages) const {
+  PageTally estimate(runs_.sets_, TallyBy::Count);
+  const uint64_t seen = runs_.page_count();
+  uint64_t left = total_pages;
+  size_t largest = 0;
+  for (size_t i = 0; i < kPageClassCount; ++i) {
+    const uint64_t count = runs_.class_counts_[i];
+    if (seen == 0 || count == 0) continue;
+    const auto pages = static_cast<uint64_t>(
+        static_cast<double>(count) / static_cast<double>(seen) *
+        static_cast<double>(total_pages));
+    estimate.class_counts_[i] = std::min(pages, left);
+    left -= estimate.class_counts_[i];
+    if (count > runs_.class_counts_[largest]) largest = i;
+  }
+  // What rounding left over is of the largest.
+  estimate.class_counts_[largest] += left;
+  for (size_t i = 0; i < kPageClassCount; ++i) {
+    if (estimate.class_counts_[i] == 0) continue;
+    estimate.counts_[{static_cast<PageClass>(i), 0, 0}] =
+        estimate.class_counts_[i];
+  }
+  estimate.page_count_ = total_pages;
+  return estimate;
+}
+
+// Runs are one to each part of RAM, so two neighbours tell how much the places
+// differ. A class that is in few runs may lie in one that was just missed:
+// hence what one run more would add.
+uint64_t SampleTally::error_pages(PageClass page_class,
+                                  uint64_t total_pages) const {
+  if (run_count_ < 2) return total_pages;
+  const auto runs = static_cast<double>(run_count_);
+  const double variance =
+      squares_[static_cast<size_t>(page_class)] / (2 * (runs - 1)) / runs;
+  const double scale = static_cast<double>(total_pages) /
+                       (static_cast<double>(runs_.page_count()) / runs);
+  constexpr double kWidth = 1.96;
+  return static_cast<uint64_t>(kWidth * std::sqrt(variance) * scale +
+                               static_cast<double>(total_pages) / runs);
 }
 
 }  // namespace tidemark::analysis

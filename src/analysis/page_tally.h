@@ -18,6 +18,7 @@ namespace tidemark::analysis {
 // can stand in one.
 enum class PageClass : uint8_t {
   Anon,          // by set; 0: of nobody who could be read
+  AnonShared,    // only of a sample, where sets are not known
   AnonUnmapped,
   File,          // by file where structs are known, else by set
   Shmem,
@@ -39,7 +40,7 @@ enum class PageClass : uint8_t {
   FreeOther,     // held by nobody and not in the buddy's lists
   Unstable,
 };
-inline constexpr size_t kPageClassCount = 20;
+inline constexpr size_t kPageClassCount = 21;
 
 struct TallyKey {
   PageClass page_class = PageClass::Unstable;
@@ -48,16 +49,21 @@ struct TallyKey {
   bool operator==(const TallyKey&) const = default;
 };
 
+// What pages are told apart by, beside their flags.
+enum class TallyBy : uint8_t {
+  Owner,   // files and shared memory by what they are
+  Mapper,  // by who maps them
+  Count,   // nobody was asked who maps them: by how often they are mapped
+};
+
 struct TallyKeyHash {
   size_t operator()(const TallyKey& key) const;
 };
 
 class PageTally {
  public:
-  // `by_mapper`: pages of files and shared memory go by the set that maps them
-  // and not by their file.
-  explicit PageTally(const PageSets& sets, bool by_mapper = false)
-      : sets_(sets), by_mapper_(by_mapper) {}
+  explicit PageTally(const PageSets& sets, TallyBy by = TallyBy::Owner)
+      : sets_(sets), by_(by) {}
 
   // Frames of kernel stacks, by the process they are of.
   void set_stacks(const std::vector<model::KernelStack>& stacks);
@@ -70,6 +76,7 @@ class PageTally {
     return class_counts_[static_cast<size_t>(page_class)];
   }
   bool has_structs() const { return has_structs_; }
+  TallyBy by() const { return by_; }
 
   // Of the pages the kernel says are mapped, how many were found as often.
   uint64_t mapped_count() const { return mapped_count_; }
@@ -87,13 +94,14 @@ class PageTally {
   void correct(const Page& page, SetId from, SetId to);
 
  private:
+  friend class SampleTally;
   TallyKey classify(const Page& page, SetId set) const;
   TallyKey classify_cache(const Page& page, SetId set) const;
   TallyKey classify_untyped(const Page& page, SetId set) const;
   void compare(const Page& page, SetId set);
 
   const PageSets& sets_;
-  bool by_mapper_ = false;
+  TallyBy by_ = TallyBy::Owner;
   std::unordered_map<uint64_t, int32_t> stacks_;
   Counts counts_;
   std::array<uint64_t, kPageClassCount> class_counts_{};
@@ -102,6 +110,26 @@ class PageTally {
   uint64_t mapped_count_ = 0;
   uint64_t agreeing_count_ = 0;
   std::vector<Page> disagreements_;
+};
+
+// Estimates the tally of all pages from runs of neighbours at random places.
+class SampleTally {
+ public:
+  explicit SampleTally(const PageSets& none) : runs_(none, TallyBy::Count) {}
+
+  void add(const model::PageChunk& run);
+  uint64_t sampled_pages() const { return runs_.page_count(); }
+  // Classes alone, which add up to `total_pages`.
+  PageTally estimate(uint64_t total_pages) const;
+  // Half the width of the 95 % interval of a class.
+  uint64_t error_pages(PageClass page_class, uint64_t total_pages) const;
+
+ private:
+  PageTally runs_;
+  uint64_t run_count_ = 0;
+  std::array<uint64_t, kPageClassCount> last_{};      // running totals
+  std::array<uint64_t, kPageClassCount> previous_{};  // the last run
+  std::array<double, kPageClassCount> squares_{};  // of steps from run to run
 };
 
 }  // namespace tidemark::analysis

@@ -88,7 +88,10 @@ Result<std::string> read_link_at(const Directory& directory,
   return std::string(target.data(), static_cast<size_t>(length));
 }
 
-Result<std::vector<std::string>> list_directory(const Directory& directory) {
+namespace {
+
+Result<std::vector<std::string>> list_entries(const Directory& directory,
+                                              bool only_directories) {
   // A second descriptor, because closedir closes what fdopendir was given and
   // the position of the shared one would be moved.
   Fd again(open_retrying(directory.fd.get(), ".", O_RDONLY | O_DIRECTORY));
@@ -100,10 +103,23 @@ Result<std::vector<std::string>> list_directory(const Directory& directory) {
   errno = 0;
   while (const dirent* entry = ::readdir(dir.get())) {
     std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
+    if (name == "." || name == "..") continue;
+    // Kernel file systems tell the type with the name.
+    if (only_directories && entry->d_type != DT_DIR) continue;
+    names.emplace_back(name);
   }
   if (errno != 0) return fail_errno(directory.path, errno);
   return names;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> list_directory(const Directory& directory) {
+  return list_entries(directory, false);
+}
+
+Result<std::vector<std::string>> list_directories(const Directory& directory) {
+  return list_entries(directory, true);
 }
 
 bool exists_at(const Directory& directory, const std::string& name) {

@@ -40,6 +40,9 @@ Result<std::string> read_link_at(const Directory& directory,
 // Names in a directory but "." and "..", in the order the kernel gives them.
 Result<std::vector<std::string>> list_directory(const Directory& directory);
 
+// Only directories, in a file system of the kernel's own (cgroup, proc).
+Result<std::vector<std::string>> list_directories(const Directory& directory);
+
 bool exists_at(const Directory& directory, const std::string& name);
 
 }  // namespace tidemark::base

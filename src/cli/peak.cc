@@ -126,7 +126,8 @@ base::Result<ExitCode> print_growth(const PeakCommandOptions& options,
   return write_report(
       output, options.common,
       [&](const auto& style) {
-        return view::diff_text(report, {options.row_limit.value_or(kObjectRows)}, style);
+        return view::diff_text(
+            report, {options.row_limit.value_or(kObjectRows)}, style);
       },
       [&](auto layout) { return view::diff_json(report, layout); });
 }

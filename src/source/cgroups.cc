@@ -159,6 +159,31 @@ base::Result<base::Directory> CgroupHierarchy::open(
                                  below.empty() ? "." : std::string(below));
 }
 
+std::map<uint64_t, std::string> CgroupHierarchy::list() const {
+  std::map<uint64_t, std::string> groups;
+  if (!root_ || !has_real_inodes_) return groups;
+  // Depth is what makers of containers nest; a loop is impossible.
+  std::vector<std::string> open_paths = {"."};
+  while (!open_paths.empty()) {
+    const std::string path = std::move(open_paths.back());
+    open_paths.pop_back();
+    base::Result<base::Directory> directory =
+        base::open_directory_at(*root_, path);
+    if (!directory) continue;  // removed meanwhile
+    struct stat info {};
+    if (::fstat(directory->fd.get(), &info) != 0) continue;
+    const std::string above = mounted_root_ == "/" ? "" : mounted_root_;
+    groups[info.st_ino] =
+        path == "." ? mounted_root_ : above + "/" + path.substr(2);
+    base::Result<std::vector<std::string>> names =
+        base::list_directories(*directory);
+    if (!names) continue;
+    for (const std::string& name : *names)
+      open_paths.push_back(path + "/" + name);
+  }
+  return groups;
+}
+
 model::Cgroup CgroupHierarchy::read(const std::string& path) const {
   model::Cgroup group;
   group.path = path;

@@ -5,6 +5,7 @@
 // decides, not the version: it can be in only one hierarchy at a time.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,10 @@ class CgroupHierarchy {
 
   // The same, reading it; empty when it cannot be read.
   std::string path_of(const Roots& roots, int32_t pid) const;
+
+  // Inode and path of every group there is, also of those without processes.
+  // Empty in a copied tree, where inodes mean nothing.
+  std::map<uint64_t, std::string> list() const;
 
   model::Cgroup read(const std::string& path) const;
   // And what it is charged for, by kind: one file more.

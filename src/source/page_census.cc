@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <random>
 #include <span>
 #include <utility>
 
@@ -108,6 +109,17 @@ base::Status PageCensus::read_chunk(uint64_t first_frame, uint64_t count,
   return read_rest(first_frame, count, structs != nullptr);
 }
 
+void PageCensus::visit_chunk(uint64_t first_frame, bool has_structs,
+                             const Visitor& visit) const {
+  model::PageChunk chunk;
+  chunk.first_frame = first_frame;
+  chunk.flags = flags_;
+  chunk.counts = counts_;
+  if (groups_file_) chunk.groups = groups_;
+  if (has_structs) chunk.structs = structs_;
+  visit(chunk);
+}
+
 base::Status PageCensus::walk(const std::vector<model::FrameRange>& ranges,
                               PageStructs* structs, const Visitor& visit) {
   for (const model::FrameRange& range : ranges) {
@@ -118,15 +130,40 @@ base::Status PageCensus::walk(const std::vector<model::FrameRange>& ranges,
           range.last, (first / kChunkFrames + 1) * kChunkFrames);
       base::Status status = read_chunk(first, end - first, structs);
       if (!status) return status;
-      model::PageChunk chunk;
-      chunk.first_frame = first;
-      chunk.flags = flags_;
-      chunk.counts = counts_;
-      if (groups_file_) chunk.groups = groups_;
-      if (structs) chunk.structs = structs_;
-      visit(chunk);
+      visit_chunk(first, structs != nullptr, visit);
       first = end;
     }
+  }
+  return base::Ok{};
+}
+
+base::Status PageCensus::walk_sample(
+    const std::vector<model::FrameRange>& ranges, uint64_t run_count,
+    uint64_t run_frames, const Visitor& visit) {
+  uint64_t total = 0;
+  for (const model::FrameRange& range : ranges)
+    total += range.count();
+  if (run_count == 0 || total / run_count < run_frames) {
+    return walk(ranges, nullptr, visit);
+  }
+  std::random_device seed;
+  std::mt19937_64 random(seed());
+  size_t at = 0;
+  uint64_t before = 0;  // frames in the ranges before that one
+  for (uint64_t run = 0; run < run_count; ++run) {
+    const uint64_t part_first = total / run_count * run;
+    const uint64_t place =
+        part_first + random() % (total / run_count - run_frames + 1);
+    while (place >= before + ranges[at].count())
+      before += ranges[at++].count();
+    // A run that would leave its range is moved back into it.
+    const uint64_t frame =
+        std::min(ranges[at].first + (place - before),
+                 ranges[at].last - std::min(run_frames, ranges[at].count()));
+    const uint64_t count = std::min(run_frames, ranges[at].count());
+    base::Status status = read_chunk(frame, count, nullptr);
+    if (!status) return status;
+    visit_chunk(frame, false, visit);
   }
   return base::Ok{};
 }

@@ -28,6 +28,11 @@ class PageCensus {
   // files do not cover (memory added meanwhile) is absent.
   base::Status walk(const std::vector<model::FrameRange>& ranges,
                     PageStructs* structs, const Visitor& visit);
+  // Runs of `run_frames` neighbours at random places, one in each of
+  // `run_count` equal parts of RAM: a chunk for each run.
+  base::Status walk_sample(const std::vector<model::FrameRange>& ranges,
+                           uint64_t run_count, uint64_t run_frames,
+                           const Visitor& visit);
   // The frames in the list alone, which ascend: chunks of neighbours.
   base::Status walk_frames(const std::vector<uint64_t>& frames,
                            const Visitor& visit);
@@ -35,6 +40,8 @@ class PageCensus {
  private:
   base::Status read_chunk(uint64_t first_frame, uint64_t count,
                           PageStructs* structs);
+  void visit_chunk(uint64_t first_frame, bool has_structs,
+                   const Visitor& visit) const;
   base::Status read_rest(uint64_t first_frame, uint64_t count,
                          bool has_structs);
 

@@ -95,9 +95,14 @@ class LedgerReader {
       : roots_(roots),
         options_(options),
         cgroups_(source::CgroupHierarchy::find(roots)),
-        reader_(roots, cgroups_, detail()) {}
+        reader_(roots, cgroups_, detail()) {
+    input_.groups = cgroups_.list();
+    for (const auto& [inode, path] : input_.groups)
+      group_inodes_[path] = inode;
+  }
 
   base::Result<LedgerReading> read();
+  base::Result<LedgerReading> read_sample();
 
  private:
   static source::ProcessDetail detail() {
@@ -152,14 +157,8 @@ base::Status LedgerReader::read_processes() {
     one.thread_count = process->stat.thread_count;
     one.page_table_bytes = process->status.page_table_bytes.value_or(0);
     one.resident_bytes = process->status.rss_bytes.value_or(0);
-    auto [inode, is_new] = group_inodes_.try_emplace(process->cgroup_path, 0);
-    if (is_new && !process->cgroup_path.empty()) {
-      inode->second = cgroups_.read(process->cgroup_path).inode_id;
-      if (inode->second != 0) {
-        input_.groups[inode->second] = process->cgroup_path;
-      }
-    }
-    one.group = inode->second;
+    auto group = group_inodes_.find(process->cgroup_path);
+    if (group != group_inodes_.end()) one.group = group->second;
     group_paths_.push_back(process->cgroup_path);
   }
   return base::Ok{};
@@ -203,7 +202,8 @@ base::Status LedgerReader::take_census(source::PageCensus& census) {
   const bool by_mapper = options_.by == analysis::LedgerBy::Process ||
                          !options_.dying_pids.empty() ||
                          !options_.dying_groups.empty();
-  tally_.emplace(sets_, by_mapper);
+  tally_.emplace(sets_, by_mapper ? analysis::TallyBy::Mapper
+                                  : analysis::TallyBy::Owner);
   if (structs_) {
     base::Result<std::vector<model::KernelStack>> stacks =
         structs_->kernel_stacks();
@@ -305,6 +305,39 @@ analysis::WhatIf LedgerReader::imagine() const {
   return what_if(input_, dies);
 }
 
+base::Result<LedgerReading> LedgerReader::read_sample() {
+  const uint64_t started = base::monotonic_ns();
+  base::Result<source::PageCensus> census =
+      source::PageCensus::open(roots_.proc);
+  if (!census) return census.error();
+  read_counters();
+  if (!input_.kernel.iomem) {
+    return base::fail(base::ErrorKind::Denied,
+                      input_.kernel.iomem.unknown_because);
+  }
+  const std::vector<model::FrameRange> ram =
+      ram_of(*input_.kernel.iomem, input_.page_bytes);
+  uint64_t total = 0;
+  for (const model::FrameRange& range : ram)
+    total += range.count();
+  // Neighbours are cheap to read and much alike: few of them.
+  constexpr uint64_t kRunFrames = 16;
+  analysis::SampleTally sample(sets_);
+  base::Status status = census->walk_sample(
+      ram, std::max<uint64_t>(options_.sample_pages / kRunFrames, 2),
+      kRunFrames,
+      [&](const model::PageChunk& run) { sample.add(run); });
+  if (!status) return status.error();
+  const analysis::PageTally tally = sample.estimate(total);
+  input_.tally = &tally;
+  input_.sets = &sets_;
+  input_.sample = &sample;
+  LedgerReading reading;
+  reading.ledger = make_ledger(input_);
+  reading.ledger.elapsed_ns = base::monotonic_ns() - started;
+  return reading;
+}
+
 base::Result<LedgerReading> LedgerReader::read() {
   const uint64_t started = base::monotonic_ns();
   base::Result<source::PageCensus> census =
@@ -362,7 +395,8 @@ base::Result<LedgerReading> LedgerReader::read() {
 
 base::Result<LedgerReading> read_ledger(const source::Roots& roots,
                                         const LedgerOptions& options) {
-  return LedgerReader(roots, options).read();
+  LedgerReader reader(roots, options);
+  return options.sample_pages > 0 ? reader.read_sample() : reader.read();
 }
 
 }  // namespace tidemark::watch

@@ -17,6 +17,8 @@ namespace tidemark::watch {
 struct LedgerOptions {
   analysis::LedgerBy by = analysis::LedgerBy::Class;
   model::LedgerTier most = model::LedgerTier::Structs;
+  // Looks at about so many pages at random; 0: at all of them.
+  uint64_t sample_pages = 0;
   // Only the largest so many files are asked for by name: that of 50,000 takes
   // a tenth of a second. 0: all.
   size_t named_file_count = 0;
