@@ -40,7 +40,8 @@ struct {
   __type(value, struct tm_cache_names);
 } cache_names SEC(".maps");
 
-// --- asked and answered --------------------------------------------------------
+// --- asked and answered
+// --------------------------------------------------------
 
 struct tm_page_layout layout = {};
 __u32 known_fd = 0;
@@ -136,8 +137,7 @@ int name_files(void* context) {
     name->device = BPF_CORE_READ(inode, i_sb, s_dev);
     alias = BPF_CORE_READ(inode, i_dentry.first);
     if (!alias) continue;
-    dentry =
-        (void*)alias - bpf_core_field_offset(struct dentry, d_u.d_alias);
+    dentry = (void*)alias - bpf_core_field_offset(struct dentry, d_u.d_alias);
     bpf_probe_read_kernel_str(name->leaf, TM_LEAF_BYTES,
                               BPF_CORE_READ(dentry, d_name.name));
     name_directories(dentry, name);

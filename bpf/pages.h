@@ -42,7 +42,7 @@ struct tm_file_name {
   __u64 size;
   __u32 device; /* as the kernel keeps it: major << 20 | minor */
   __u32 link_count;
-  __u32 depth; /* directories told, the nearest first */
+  __u32 depth;    /* directories told, the nearest first */
   __u32 is_whole; /* the last of them is the root of its file system */
   char leaf[TM_LEAF_BYTES];
   char directories[TM_PATH_DEPTH][TM_DIRECTORY_BYTES];

@@ -24,8 +24,8 @@ struct Cell {
 
 // What has a class only with the help of counters.
 struct Pool {
-  uint64_t other = 0;                          // KernelOther
-  std::map<uint64_t, uint64_t> charged;        // KernelCharged, by group
+  uint64_t other = 0;                    // KernelOther
+  std::map<uint64_t, uint64_t> charged;  // KernelCharged, by group
   uint64_t take(uint64_t pages) {
     const uint64_t taken = std::min(pages, other);
     other -= taken;
@@ -145,18 +145,18 @@ void Builder::add_counted(const TallyKey& key, uint64_t count) {
         add(found, named(input_.files, kOthers), count, key.group);
       } else {
         add(found,
-            is_sample  ? ""
-            : set == 0 ? "(mapped by nobody)"
-                     : "mapped by " +
-                           set_label(*input_.sets, set, input_.processes),
+            is_sample ? ""
+            : set == 0
+                ? "(mapped by nobody)"
+                : "mapped by " + set_label(*input_.sets, set, input_.processes),
             count, key.group, set);
       }
       break;
     }
     case PageClass::HugetlbUsed:
       add(LedgerClass::Hugetlb,
-          set == 0 && !is_sample ? "(in no program)" : set_name(),
-          count, key.group, set);
+          set == 0 && !is_sample ? "(in no program)" : set_name(), count,
+          key.group, set);
       break;
     case PageClass::HugetlbFree:
       add(LedgerClass::Hugetlb, "(free in the pool)", count);
@@ -209,8 +209,7 @@ void Builder::add_counted(const TallyKey& key, uint64_t count) {
 // How far off the estimate of a class may be.
 uint64_t Builder::error_pages(LedgerClass ledger_class) const {
   const auto of = [&](PageClass page_class) {
-    return input_.sample->error_pages(page_class,
-                                      input_.tally->page_count());
+    return input_.sample->error_pages(page_class, input_.tally->page_count());
   };
   switch (ledger_class) {
     case LedgerClass::AnonPrivate:
@@ -341,9 +340,9 @@ void Builder::add_stacks() {
   for (const LedgerProcess& process : input_.processes) {
     const uint64_t wanted = std::min(left, process.thread_count * each);
     uint64_t taken = pool_.take_charged(process.group, wanted);
-    add(LedgerClass::KernelStacks, process_label(static_cast<uint64_t>(
-                                       process.pid)),
-        taken, process.group);
+    add(LedgerClass::KernelStacks,
+        process_label(static_cast<uint64_t>(process.pid)), taken,
+        process.group);
     const uint64_t rest = pool_.take(wanted - taken);
     add(LedgerClass::KernelStacks,
         process_label(static_cast<uint64_t>(process.pid)), rest);
@@ -359,14 +358,14 @@ void Builder::add_percpu() {
         return area.caller.starts_with("pcpu_get_vm_areas");
       });
   if (!has_later_chunks) return;
-  add(LedgerClass::Percpu, "",
-      pool_.take(pages(input_.meminfo.percpu_bytes)));
+  add(LedgerClass::Percpu, "", pool_.take(pages(input_.meminfo.percpu_bytes)));
 }
 
 bool Builder::is_of_stack(const model::VmallocArea& area) const {
   constexpr std::string_view kCallers[] = {
-      "kernel_clone", "fork_idle", "dup_task_struct", "copy_process",
-      "alloc_thread_stack", "create_io_thread", "vhost_task"};
+      "kernel_clone", "fork_idle",          "dup_task_struct",
+      "copy_process", "alloc_thread_stack", "create_io_thread",
+      "vhost_task"};
   return std::ranges::any_of(kCallers, [&](std::string_view caller) {
     return area.caller.starts_with(caller);
   });
@@ -448,8 +447,8 @@ void Builder::make_row(const Cell& cell) {
       }
       break;
   }
-  const bool is_own_group = input_.by == LedgerBy::Cgroup ||
-                            input_.by == LedgerBy::Process;
+  const bool is_own_group =
+      input_.by == LedgerBy::Cgroup || input_.by == LedgerBy::Process;
   // A group's row is of no class; its parts are.
   RowKey key = {"", cell.ledger_class, top.owner};
   if (is_own_group && !top.owner.empty()) {
@@ -631,8 +630,8 @@ WhatIf what_if(const LedgerInput& input, const std::vector<bool>& dies) {
          each * 2 * all_threads <= input.meminfo.kernel_stack_bytes.value_or(0))
     each *= 2;
   result.kernel_stack_bytes = threads * each;
-  result.freed_bytes = result.anon_bytes + result.page_table_bytes +
-                       result.kernel_stack_bytes;
+  result.freed_bytes =
+      result.anon_bytes + result.page_table_bytes + result.kernel_stack_bytes;
   return result;
 }
 

@@ -33,7 +33,7 @@ enum class LedgerBy : uint8_t { Class, Cgroup, Process, File };
 struct LedgerInput {
   const PageTally* tally = nullptr;
   const PageSets* sets = nullptr;
-  std::vector<LedgerProcess> processes;  // index: the number in the sets
+  std::vector<LedgerProcess> processes;    // index: the number in the sets
   std::map<uint64_t, std::string> groups;  // path by inode
   std::map<uint64_t, std::string> files;   // path by address
   uint64_t other_file_count = 0;           // those without a path here
@@ -58,10 +58,10 @@ std::vector<uint64_t> owners_of(const PageTally& tally, PageClass page_class);
 // What would come back if some processes ended.
 struct WhatIf {
   uint64_t process_count = 0;
-  uint64_t anon_bytes = 0;         // pages that only they map
+  uint64_t anon_bytes = 0;  // pages that only they map
   uint64_t page_table_bytes = 0;
   uint64_t kernel_stack_bytes = 0;
-  uint64_t freed_bytes = 0;        // all of the above
+  uint64_t freed_bytes = 0;  // all of the above
   uint64_t shmem_bytes = 0;  // mapped by them alone; free if nobody holds it
   uint64_t file_bytes = 0;   // the same; stays as cache that can be dropped
   uint64_t private_sum_bytes = 0;  // what adding up each one's private gives

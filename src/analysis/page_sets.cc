@@ -148,8 +148,8 @@ bool PageSets::is_private(SetId set) const {
 }
 
 size_t PageSets::memory_bytes() const {
-  size_t bytes = sets_.capacity() * sizeof(Set) +
-                 known_.size() * 4 * sizeof(uint64_t);
+  size_t bytes =
+      sets_.capacity() * sizeof(Set) + known_.size() * 4 * sizeof(uint64_t);
   for (const Table& table : tables_)
     bytes += table.slots.capacity() * sizeof(uint64_t);
   return bytes;

@@ -49,7 +49,8 @@ class PageSets {
   size_t memory_bytes() const;
   // All of them, ascending.
   std::vector<uint64_t> frames() const;
-  void for_each(const std::function<void(uint64_t frame, SetId set)>& visit) const;
+  void for_each(
+      const std::function<void(uint64_t frame, SetId set)>& visit) const;
 
  private:
   // Frame in the high bits, set in the low ones; 0 is an empty slot.

@@ -39,8 +39,8 @@ struct Sum {
     shares.pss_anon_bytes = bytes(anon_pages);
     shares.pss_file_bytes = bytes(file_pages);
     shares.pss_shmem_bytes = bytes(shmem_pages);
-    shares.pss_bytes = shares.pss_anon_bytes + shares.pss_file_bytes +
-                       shares.pss_shmem_bytes;
+    shares.pss_bytes =
+        shares.pss_anon_bytes + shares.pss_file_bytes + shares.pss_shmem_bytes;
     return shares;
   }
 };

@@ -189,9 +189,9 @@ PageTally SampleTally::estimate(uint64_t total_pages) const {
   for (size_t i = 0; i < kPageClassCount; ++i) {
     const uint64_t count = runs_.class_counts_[i];
     if (seen == 0 || count == 0) continue;
-    const auto pages = static_cast<uint64_t>(
-        static_cast<double>(count) / static_cast<double>(seen) *
-        static_cast<double>(total_pages));
+    const auto pages = static_cast<uint64_t>(static_cast<double>(count) /
+                                             static_cast<double>(seen) *
+                                             static_cast<double>(total_pages));
     estimate.class_counts_[i] = std::min(pages, left);
     left -= estimate.class_counts_[i];
     if (count > runs_.class_counts_[largest]) largest = i;

@@ -17,27 +17,27 @@ namespace tidemark::analysis {
 // Classes of the ledger, and what has to be parted by other means before it
 // can stand in one.
 enum class PageClass : uint8_t {
-  Anon,          // by set; 0: of nobody who could be read
-  AnonShared,    // only of a sample, where sets are not known
+  Anon,        // by set; 0: of nobody who could be read
+  AnonShared,  // only of a sample, where sets are not known
   AnonUnmapped,
-  File,          // by file where structs are known, else by set
+  File,  // by file where structs are known, else by set
   Shmem,
   HugetlbUsed,
   HugetlbFree,
-  Slab,          // by cache where structs are known
+  Slab,  // by cache where structs are known
   LargeKmalloc,
   PageTables,
-  KernelStack,   // by process
+  KernelStack,  // by process
   Compressed,
   KernelMapped,  // by set
   KernelCharged,
-  KernelOther,   // neither charged nor typed; also boot, and at the lower tier
-                 // what is free on lists of a CPU
+  KernelOther,  // neither charged nor typed; also boot, and at the lower tier
+                // what is free on lists of a CPU
   Reserved,
   Balloon,
   Poisoned,
   FreeBuddy,
-  FreeOther,     // held by nobody and not in the buddy's lists
+  FreeOther,  // held by nobody and not in the buddy's lists
   Unstable,
 };
 inline constexpr size_t kPageClassCount = 21;

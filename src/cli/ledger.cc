@@ -66,9 +66,9 @@ base::Result<ExitCode> run_ledger(LedgerCommandOptions options) {
   const bool is_text = options.common.format == Format::Text;
   // Text shows the largest; the names of the others would be asked for in vain.
   if (is_text) {
-    options.ledger.named_file_count =
-        options.ledger.by == LedgerBy::File ? options.text.row_limit
-                                            : options.text.part_limit;
+    options.ledger.named_file_count = options.ledger.by == LedgerBy::File
+                                          ? options.text.row_limit
+                                          : options.text.part_limit;
   }
   base::Result<watch::LedgerReading> reading =
       watch::read_ledger(*roots, options.ledger);
@@ -135,12 +135,11 @@ Command ledger_command() {
                  }
                  return base::Ok{};
                });
-  table.count("--sample",
-              "look at about N pages at random: 50000 take some 15 ms and tell "
-              "classes to a fraction of a per cent",
-              [o = options.get()](uint64_t count) {
-                o->ledger.sample_pages = count;
-              });
+  table.count(
+      "--sample",
+      "look at about N pages at random: 50000 take some 15 ms and tell "
+      "classes to a fraction of a per cent",
+      [o = options.get()](uint64_t count) { o->ledger.sample_pages = count; });
   table.count("--top", "owners with a line of their own in each row",
               [o = options.get()](uint64_t count) {
                 o->text.part_limit = o->text.row_limit = count;

@@ -33,7 +33,8 @@ enum class LedgerClass : uint8_t {
 };
 inline constexpr size_t kLedgerClassCount = 20;
 
-std::string_view ledger_class_token(LedgerClass ledger_class);  // "anon-private"
+std::string_view ledger_class_token(
+    LedgerClass ledger_class);  // "anon-private"
 std::string_view ledger_class_label(LedgerClass ledger_class);
 std::optional<LedgerClass> ledger_class_from_token(std::string_view token);
 
@@ -47,11 +48,11 @@ std::string_view ledger_tier_token(LedgerTier tier);
 
 struct LedgerRow {
   LedgerClass ledger_class = LedgerClass::Unnamed;
-  std::string owner;      // empty in a row that stands for its whole class
+  std::string owner;         // empty in a row that stands for its whole class
   uint64_t owner_count = 1;  // it stands for so many, which were not asked for
   uint64_t bytes = 0;
-  std::string parent;     // the row it is part of; empty: it is part of none
-  std::string note;       // what about it is not certain
+  std::string parent;        // the row it is part of; empty: it is part of none
+  std::string note;          // what about it is not certain
   uint64_t error_bytes = 0;  // half the width of the 95 % interval; 0: counted
   bool operator==(const LedgerRow&) const = default;
 };

@@ -41,7 +41,8 @@ struct PageStruct {
   // The file's address space, or the slab's cache: an address that stands for
   // a name. 0 for neither. Meaningless for anonymous pages.
   uint64_t owner = 0;
-  uint32_t reference_count = 0;  // of the whole, when it is part of a larger one
+  uint32_t reference_count =
+      0;  // of the whole, when it is part of a larger one
   PageType type = PageType::None;
   bool is_known = false;
 };

@@ -83,9 +83,9 @@ base::Status PageCensus::read_rest(uint64_t first_frame, uint64_t count,
     while (end < count && !is_all_settled(end))
       end += kStepFrames;
     end = std::min(end, count);
-    base::Status status = read_words(
-        counts_file_.get(), first_frame + begin,
-        std::span(counts_).subspan(begin, end - begin), 0);
+    base::Status status =
+        read_words(counts_file_.get(), first_frame + begin,
+                   std::span(counts_).subspan(begin, end - begin), 0);
     if (status && groups_file_) {
       status = read_words(groups_file_.get(), first_frame + begin,
                           std::span(groups_).subspan(begin, end - begin), 0);
@@ -126,8 +126,8 @@ base::Status PageCensus::walk(const std::vector<model::FrameRange>& ranges,
     uint64_t first = range.first;
     while (first < range.last) {
       // Up to a round number, so that a large page is whole in its chunk.
-      const uint64_t end = std::min(
-          range.last, (first / kChunkFrames + 1) * kChunkFrames);
+      const uint64_t end =
+          std::min(range.last, (first / kChunkFrames + 1) * kChunkFrames);
       base::Status status = read_chunk(first, end - first, structs);
       if (!status) return status;
       visit_chunk(first, structs != nullptr, visit);

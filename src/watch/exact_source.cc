@@ -59,7 +59,8 @@ class Sharing {
 
 base::Result<std::unique_ptr<ExactSource>> ExactSource::open(
     const source::Roots& roots, model::Source& inner) {
-  base::Result<source::PageCensus> census = source::PageCensus::open(roots.proc);
+  base::Result<source::PageCensus> census =
+      source::PageCensus::open(roots.proc);
   if (!census) return census.error();
   return std::unique_ptr<ExactSource>(
       new ExactSource(roots, inner, std::move(*census)));
@@ -78,8 +79,8 @@ base::Status ExactSource::collect(model::Sample& sample) {
         process.state == model::ProcessState::Zombie) {
       continue;
     }
-    base::Result<base::Directory> directory = base::open_directory_at(
-        roots_.proc, std::to_string(process.id.pid));
+    base::Result<base::Directory> directory =
+        base::open_directory_at(roots_.proc, std::to_string(process.id.pid));
     sets.begin_process(i);
     status = directory ? walk_.walk(*directory,
                                     [&](std::span<const uint64_t> frames) {
@@ -89,8 +90,8 @@ base::Status ExactSource::collect(model::Sample& sample) {
     sharing.is_unknown[i] = !status;
   }
   Sharing sum(sets, sharing);
-  status = census_.walk_frames(
-      sets.frames(), [&](const model::PageChunk& chunk) {
+  status =
+      census_.walk_frames(sets.frames(), [&](const model::PageChunk& chunk) {
         for (size_t i = 0; i < chunk.flags.size(); ++i)
           sum.add(chunk.first_frame + i, chunk.flags[i], chunk.counts[i]);
       });

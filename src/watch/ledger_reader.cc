@@ -174,9 +174,8 @@ void LedgerReader::walk_processes(const FrameVisitor& visit) {
         base::open_directory_at(roots_.proc, std::to_string(process.pid));
     if (!directory) continue;
     base::Status status =
-        walk.walk(*directory, [&](std::span<const uint64_t> frames) {
-          visit(i, frames);
-        });
+        walk.walk(*directory,
+                  [&](std::span<const uint64_t> frames) { visit(i, frames); });
     process.is_read = static_cast<bool>(status);
     if (!status && status.error().kind == base::ErrorKind::Denied) {
       ++unread_count_;
@@ -202,16 +201,17 @@ base::Status LedgerReader::take_census(source::PageCensus& census) {
   const bool by_mapper = options_.by == analysis::LedgerBy::Process ||
                          !options_.dying_pids.empty() ||
                          !options_.dying_groups.empty();
-  tally_.emplace(sets_, by_mapper ? analysis::TallyBy::Mapper
-                                  : analysis::TallyBy::Owner);
+  tally_.emplace(
+      sets_, by_mapper ? analysis::TallyBy::Mapper : analysis::TallyBy::Owner);
   if (structs_) {
     base::Result<std::vector<model::KernelStack>> stacks =
         structs_->kernel_stacks();
     if (stacks) tally_->set_stacks(*stacks);
   }
-  return census.walk(ram_of(*input_.kernel.iomem, input_.page_bytes),
-                     structs_ ? &*structs_ : nullptr,
-                     [&](const model::PageChunk& chunk) { tally_->add(chunk); });
+  return census.walk(
+      ram_of(*input_.kernel.iomem, input_.page_bytes),
+      structs_ ? &*structs_ : nullptr,
+      [&](const model::PageChunk& chunk) { tally_->add(chunk); });
 }
 
 void LedgerReader::name_owners() {
@@ -325,8 +325,7 @@ base::Result<LedgerReading> LedgerReader::read_sample() {
   analysis::SampleTally sample(sets_);
   base::Status status = census->walk_sample(
       ram, std::max<uint64_t>(options_.sample_pages / kRunFrames, 2),
-      kRunFrames,
-      [&](const model::PageChunk& run) { sample.add(run); });
+      kRunFrames, [&](const model::PageChunk& run) { sample.add(run); });
   if (!status) return status.error();
   const analysis::PageTally tally = sample.estimate(total);
   input_.tally = &tally;

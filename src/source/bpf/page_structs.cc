@@ -114,8 +114,7 @@ base::Status PageStructs::State::map_buffers() {
 base::Status PageStructs::State::run(const bpf_program* program) const {
   bpf_test_run_opts options{};
   options.sz = sizeof options;
-  const int result =
-      bpf_prog_test_run_opts(bpf_program__fd(program), &options);
+  const int result = bpf_prog_test_run_opts(bpf_program__fd(program), &options);
   if (result != 0) return bpf_error("cannot run a BPF program", errno);
   if (options.retval != 0) {
     return base::fail(base::ErrorKind::Unsupported,
@@ -196,11 +195,9 @@ PageStruct PageStructs::State::decode(uint64_t first_frame, uint64_t count,
     return result;
   }
   const unsigned char* at = block + offset;
-  const auto compound = load_as<uint64_t>(
-      at + layout.compound_head);
+  const auto compound = load_as<uint64_t>(at + layout.compound_head);
   if (compound & 1) {
-    const uint64_t head =
-        (compound - 1 - array_address) / layout.page_bytes;
+    const uint64_t head = (compound - 1 - array_address) / layout.page_bytes;
     // The head of a larger page may lie in a block before this one.
     if (head >= first_frame && head < first_frame + count) {
       const uint64_t head_offset = (head - first_frame) * layout.page_bytes;
@@ -210,10 +207,8 @@ PageStruct PageStructs::State::decode(uint64_t first_frame, uint64_t count,
     }
   }
   result.is_known = true;
-  result.reference_count = load_as<uint32_t>(
-      at + layout.refcount);
-  const auto type =
-      load_as<uint32_t>(at + layout.page_type) >> 24;
+  result.reference_count = load_as<uint32_t>(at + layout.refcount);
+  const auto type = load_as<uint32_t>(at + layout.page_type) >> 24;
   if (type == 0) {
   } else if (type == layout.type_large_kmalloc) {
     result.type = PageType::LargeKmalloc;
@@ -229,8 +224,7 @@ PageStruct PageStructs::State::decode(uint64_t first_frame, uint64_t count,
   const auto owner = load_as<uint64_t>(at + field);
   constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
   // Low bits mark anonymous and movable pages, whose owner is no file.
-  if (owner >= kKernelHalf && owner % 8 == 0 &&
-      result.type == PageType::None) {
+  if (owner >= kKernelHalf && owner % 8 == 0 && result.type == PageType::None) {
     result.owner = owner;
   }
   return result;
@@ -253,7 +247,8 @@ PageStructs& PageStructs::operator=(PageStructs&&) noexcept = default;
 PageStructs::~PageStructs() = default;
 
 base::Status PageStructs::copy(uint64_t first_frame, uint64_t count) {
-  const uint64_t most = TM_BLOCK_BYTES / state_->skeleton->bss->layout.page_bytes;
+  const uint64_t most =
+      TM_BLOCK_BYTES / state_->skeleton->bss->layout.page_bytes;
   while (count > 0) {
     const uint64_t part = std::min(count, most);
     base::Status status = state_->copy(first_frame, part);
@@ -330,9 +325,9 @@ base::Result<std::vector<model::SlabCacheName>> PageStructs::name_caches(
     base::Status status = state_->run(state_->skeleton->progs.name_caches);
     if (!status) return status.error();
     for (size_t i = 0; i < count; ++i) {
-      caches.push_back({addresses[begin + i],
-                        text_of(state_->cache_names->caches[i].name,
-                                TM_CACHE_NAME_BYTES)});
+      caches.push_back(
+          {addresses[begin + i],
+           text_of(state_->cache_names->caches[i].name, TM_CACHE_NAME_BYTES)});
     }
   }
   return caches;

@@ -10,9 +10,8 @@ void write_row(base::JsonWriter& json, const LedgerRow& row, bool is_sample) {
   // What stands for a group or some processes is of several classes.
   const bool is_whole = row.parent.empty() && !row.owner.empty() &&
                         row.ledger_class == model::LedgerClass::Unnamed;
-  json.member("class", is_whole
-                           ? std::string_view("owner")
-                           : model::ledger_class_token(row.ledger_class));
+  json.member("class", is_whole ? std::string_view("owner")
+                                : model::ledger_class_token(row.ledger_class));
   json.member("owner", row.owner);
   json.member("bytes", row.bytes);
   if (is_sample) json.member("error_bytes", row.error_bytes);

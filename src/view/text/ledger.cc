@@ -51,8 +51,7 @@ uint64_t bytes_of(const Ledger& ledger, model::LedgerClass ledger_class) {
 std::string head(const Ledger& ledger, const TextStyle& style) {
   std::string text = fmt::format(
       "{} of RAM, {}, in {:.2f} s\n", spelled(style, ledger.total_bytes),
-      tier_words(ledger.tier),
-      static_cast<double>(ledger.elapsed_ns) / 1e9);
+      tier_words(ledger.tier), static_cast<double>(ledger.elapsed_ns) / 1e9);
   if (ledger.sampled_pages > 0) {
     text += fmt::format("a sample of {} pages; ± is the 95 % interval\n",
                         base::grouped(ledger.sampled_pages));

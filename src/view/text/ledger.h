@@ -12,8 +12,8 @@
 namespace tidemark::view {
 
 struct LedgerTextOptions {
-  size_t part_limit = 6;   // owners with a line of their own, in each row
-  size_t row_limit = 40;   // rows, where they are groups, processes or files
+  size_t part_limit = 6;  // owners with a line of their own, in each row
+  size_t row_limit = 40;  // rows, where they are groups, processes or files
 };
 
 std::string ledger_text(const model::Ledger& ledger,
