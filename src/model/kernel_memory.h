@@ -130,7 +130,15 @@ struct PageCounters {
   std::optional<uint64_t> zsmalloc_pages;     // zram and zswap
   std::optional<uint64_t> balloon_pages;      // since 6.18
   std::optional<uint64_t> memmap_boot_pages;  // page structs, since 6.11
+  std::optional<uint64_t> memmap_pages;       // those made later
   bool operator==(const PageCounters&) const = default;
+};
+
+// Lines of /proc/meminfo about the size of the kernel's address space.
+struct KernelSpace {
+  std::optional<uint64_t> vmalloc_total_bytes;
+  std::optional<uint64_t> direct_map_bytes;  // DirectMap of all page sizes
+  bool operator==(const KernelSpace&) const = default;
 };
 
 // All of it at one instant, each with its reason where it could not be read.

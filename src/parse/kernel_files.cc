@@ -192,6 +192,7 @@ constexpr CounterLine kCounterLines[] = {
     {"nr_zspages", &PageCounters::zsmalloc_pages},
     {"nr_balloon_pages", &PageCounters::balloon_pages},
     {"nr_memmap_boot_pages", &PageCounters::memmap_boot_pages},
+    {"nr_memmap_pages", &PageCounters::memmap_pages},
 };
 
 }  // namespace
@@ -324,6 +325,25 @@ base::Result<PageCounters> parse_page_counters(std::string_view text) {
     }
   }
   return counters;
+}
+
+base::Result<model::KernelSpace> parse_kernel_space(std::string_view text) {
+  model::KernelSpace space;
+  while (!text.empty()) {
+    const std::string_view line = base::take_line(text);
+    std::string_view rest = line;
+    const std::string_view label = base::take_until(rest, ':');
+    std::optional<uint64_t>* target =
+        label == "VmallocTotal"          ? &space.vmalloc_total_bytes
+        : label.starts_with("DirectMap") ? &space.direct_map_bytes
+                                         : nullptr;
+    if (target == nullptr) continue;
+    std::optional<uint64_t> bytes = base::parse_kib(rest);
+    const uint64_t sum = target->value_or(0) + bytes.value_or(0);
+    if (!bytes || sum < *bytes) return malformed("meminfo", line);
+    *target = sum;
+  }
+  return space;
 }
 
 }  // namespace tidemark::parse

@@ -38,4 +38,8 @@ base::Result<model::KernelSymbols> parse_section_symbols(std::string_view text);
 // /proc/vmstat: the lines that count pages in kinds of their own.
 base::Result<model::PageCounters> parse_page_counters(std::string_view text);
 
+// /proc/meminfo: how large the kernel's address space is. Only some
+// architectures tell the direct map.
+base::Result<model::KernelSpace> parse_kernel_space(std::string_view text);
+
 }  // namespace tidemark::parse

@@ -62,4 +62,8 @@ model::Reading<model::PageCounters> read_page_counters(const Roots& roots) {
   return read(roots, "vmstat", parse::parse_page_counters);
 }
 
+model::Reading<model::KernelSpace> read_kernel_space(const Roots& roots) {
+  return read(roots, "meminfo", parse::parse_kernel_space);
+}
+
 }  // namespace tidemark::source

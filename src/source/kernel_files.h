@@ -34,4 +34,6 @@ model::Reading<model::KernelSymbols> read_section_symbols(const Roots& roots);
 
 model::Reading<model::PageCounters> read_page_counters(const Roots& roots);
 
+model::Reading<model::KernelSpace> read_kernel_space(const Roots& roots);
+
 }  // namespace tidemark::source

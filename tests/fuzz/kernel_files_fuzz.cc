@@ -32,5 +32,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)parse::parse_modules(text);
   (void)parse::parse_section_symbols(text);
   (void)parse::parse_page_counters(text);
+  (void)parse::parse_kernel_space(text);
   return 0;
 }

@@ -327,5 +327,25 @@ TEST(PageCountersOfVmstat, RefuseGarbage) {
   EXPECT_FALSE(parse_page_counters("nr_zspages many\n"));
 }
 
+// ---- size of the address space
+
+TEST(KernelSpaceOfMeminfo, SumsTheDirectMapOverPageSizes) {
+  base::Result<model::KernelSpace> space =
+      parse_kernel_space(read_fixture("kernel-6.18/proc/meminfo"));
+  ASSERT_TRUE(space) << space.error().what;
+  EXPECT_EQ(space->vmalloc_total_bytes, 34359738367U * 1024);
+  EXPECT_EQ(space->direct_map_bytes, (28672U + 2068480U + 25165824U) * 1024UL);
+}
+
+TEST(KernelSpaceOfMeminfo, LeavesUnreportedFieldsEmpty) {
+  base::Result<model::KernelSpace> space = parse_kernel_space("MemFree: x\n");
+  ASSERT_TRUE(space) << space.error().what;
+  EXPECT_EQ(*space, model::KernelSpace());
+}
+
+TEST(KernelSpaceOfMeminfo, RefusesGarbage) {
+  EXPECT_FALSE(parse_kernel_space("DirectMap4k: x kB\n"));
+}
+
 }  // namespace
 }  // namespace tidemark::parse
