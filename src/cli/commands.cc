@@ -14,6 +14,8 @@ const std::vector<CommandEntry>& command_table() {
       {"maps", "the address space of a process, region by region",
        maps_command},
       {"ledger", "every page of RAM in exactly one named row", ledger_command},
+      {"system", "where the machine's memory is, in columns that sum to it",
+       system_command},
       {"record", "record memory over time, every mapping, to a file",
        record_command},
       {"peak", "the highest moment of a recording, and what it was",

@@ -9,6 +9,7 @@ Command run_command();
 Command get_command();
 Command ps_command();
 Command maps_command();
+Command system_command();
 Command record_command();
 Command peak_command();
 Command replay_command();

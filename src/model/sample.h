@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/kernel_memory.h"
 #include "model/machine.h"
 #include "model/page_sharing.h"
 #include "model/process.h"
@@ -38,6 +39,7 @@ struct Sample {
   bool is_new_high = false;     // taken because memory rose, not by the clock
   bool reader_is_root = false;  // a denied read then is not for want of it
   std::optional<Machine> machine;
+  std::optional<KernelReadings> kernel;  // only when asked for
   std::vector<Process> processes;  // in order of discovery; parents may follow
   std::vector<Cgroup> cgroups;
   // Who maps which pages, when asked for: then shares are exact.
