@@ -16,6 +16,8 @@ const std::vector<CommandEntry>& command_table() {
       {"ledger", "every page of RAM in exactly one named row", ledger_command},
       {"system", "where the machine's memory is, in columns that sum to it",
        system_command},
+      {"kmap", "the kernel's own address space, and the physical map",
+       kmap_command},
       {"record", "record memory over time, every mapping, to a file",
        record_command},
       {"peak", "the highest moment of a recording, and what it was",

@@ -10,6 +10,7 @@ Command get_command();
 Command ps_command();
 Command maps_command();
 Command system_command();
+Command kmap_command();
 Command record_command();
 Command peak_command();
 Command replay_command();
