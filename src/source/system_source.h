@@ -14,8 +14,6 @@ class SystemSource : public model::Source {
   base::Status collect(model::Sample& sample) override;
 
  private:
-  base::Result<model::Machine> read_at_rest() const;
-
   const Roots& roots_;
   CgroupHierarchy cgroups_;
 };
