@@ -77,7 +77,11 @@ base::Result<VmallocArea> parse_area(std::string_view line) {
       area.pages = parse_u64(word.substr(6));
       if (!area.pages) return refuse();
     } else if (word.starts_with("phys=")) {
-      if (!take_address(word.substr(5), area.phys)) return refuse();
+      // Older kernels leave out the 0x.
+      std::string_view digits = word.substr(5);
+      if (digits.starts_with("0x")) digits.remove_prefix(2);
+      area.phys = parse_hex(digits);
+      if (!area.phys) return refuse();
     } else if (!take_kind(word, area)) {
       // "[module]" and a build id belong to the caller before them.
       if (may_be_caller) {

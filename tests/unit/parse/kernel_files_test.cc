@@ -158,6 +158,14 @@ TEST(VmallocInfoFile, ReadsWhatTheKernelWritesBeforeItCanHash) {
   EXPECT_FALSE(info->areas[0].start);
 }
 
+TEST(VmallocInfoFile, ReadsWhatOldKernelsWrite) {
+  base::Result<VmallocInfo> info = parse_vmallocinfo(
+      "0xffffc90000000000-0xffffc90000002000    8192 hpet_enable+0x2d/0x2a0 "
+      "phys=fed00000 ioremap\n");
+  ASSERT_TRUE(info) << info.error().what;
+  EXPECT_EQ(info->areas[0].phys, 0xfed00000U);
+}
+
 TEST(VmallocInfoFile, RefusesGarbage) {
   for (const char* line : {"", "0x1-0x2", "0x1-0x2 many f", "1-2 8192 f",
                            "0x1-0x2 1 f pages=x", "0x1-0x2 1 f phys=x"}) {
