@@ -45,6 +45,7 @@ std::vector<KmapGroup> group_areas(const std::vector<VmallocArea>& areas,
     }
   }
   std::vector<KmapGroup> groups;
+  groups.reserve(by_caller.size());
   for (auto& [key, group] : by_caller)
     groups.push_back(std::move(group));
   std::ranges::stable_sort(groups, std::greater(), [](const KmapGroup& group) {

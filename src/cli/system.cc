@@ -1,6 +1,7 @@
 // `system`: where the machine's memory is, line by line.
 #include "cli/commands.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include "analysis/system_report.h"
 #include "base/clock.h"
+#include "base/escape.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/output.h"
@@ -97,7 +99,8 @@ class SystemPrinter : public model::Sink {
     if (!is_bare) return;
     if (!std::exchange(has_noted_, true)) {
       for (const auto& [name, because] : analysis::unknown_columns(report)) {
-        print_note(options_.common, name + " is unknown: " + because);
+        print_note(options_.common, fmt::format("{} is unknown: {}", name,
+                                                base::visible(because)));
       }
     }
     if (report.other_bytes < 0 && !std::exchange(has_noted_negative_, true)) {
