@@ -1,0 +1,276 @@
+#include "source/object_sizes.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <unordered_map>
+
+#include "base/text.h"
+#include "source/namespaces.h"
+#include "source/netlink/socket_memory.h"
+#include "source/process_parts.h"
+
+namespace tidemark::source {
+namespace {
+
+using base::ErrorKind;
+using model::MemoryObject;
+using model::ObjectKind;
+
+using Bytes = model::Reading<uint64_t>;
+
+Bytes unknown_bytes(std::string because) {
+  return model::unknown<uint64_t>(std::move(because));
+}
+
+uint64_t page_bytes() {
+  return static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// cachestat(2), since 6.5; the headers we build with may be older.
+#ifdef SYS_cachestat
+constexpr long kCachestatCall = SYS_cachestat;
+#else
+constexpr long kCachestatCall = 451;
+#endif
+struct CacheRange {
+  uint64_t offset;
+  uint64_t length;  // 0: to the end
+};
+struct CacheStat {
+  uint64_t cached_pages;
+  uint64_t dirty_pages;
+  uint64_t writeback_pages;
+  uint64_t evicted_pages;  // of shared memory: those swapped out
+  uint64_t recently_evicted_pages;
+};
+
+base::Result<CacheStat> cachestat(int fd) {
+  CacheRange range{};
+  CacheStat stat{};
+  if (::syscall(kCachestatCall, fd, &range, &stat, 0) == 0) return stat;
+  if (errno == ENOSYS) {
+    return base::fail(ErrorKind::Unsupported,
+                      "this kernel has no cachestat (it came with 6.5)");
+  }
+  return base::fail_errno("cachestat", errno);
+}
+
+bool is_same(const struct stat& facts, const MemoryObject& object) {
+  if (facts.st_ino != object.key.inode_id) return false;
+  // Objects of the kernel's own file systems are known by the inode alone.
+  if (object.key.device_major == 0 && object.key.device_minor == 0) return true;
+  return major(facts.st_dev) == object.key.device_major &&
+         minor(facts.st_dev) == object.key.device_minor;
+}
+
+base::Error no_longer_there() {
+  return base::fail(ErrorKind::Gone,
+                    "it was closed, or its process ended, before it was asked");
+}
+
+std::string_view family_name(uint8_t family) {
+  switch (family) {
+    case AF_UNIX:
+      return "unix";
+    case AF_INET:
+      return "ip";
+    case AF_INET6:
+      return "ip6";
+    case AF_NETLINK:
+      return "netlink";
+    default:
+      return "packet";
+  }
+}
+
+}  // namespace
+
+ObjectSizes::ObjectSizes(const Roots& roots, ObjectWalk& walk,
+                         bool swap_is_used)
+    : roots_(roots), walk_(walk), swap_is_used_(swap_is_used) {}
+
+void ObjectSizes::measure(size_t index) {
+  MemoryObject& object = walk_.table().object(index);
+  const ObjectReach& reach = walk_.table().reach(index);
+  switch (object.kind) {
+    case ObjectKind::File:
+    case ObjectKind::DeletedFile:
+    case ObjectKind::Tmpfs:
+    case ObjectKind::Memfd:
+    case ObjectKind::SharedAnon:
+      measure_file(object, reach);
+      return;
+    case ObjectKind::Sysv:
+      // Its namespace's table has told all, or could not be read.
+      if (!object.swap_bytes && object.swap_bytes.unknown_because.empty()) {
+        object.swap_bytes = swap_is_used_
+                                ? unknown_bytes("sysvipc/shm does not list it")
+                                : model::known<uint64_t>(0);
+      }
+      return;
+    case ObjectKind::Hugetlb:
+    case ObjectKind::DmaBuf:
+      object.swap_bytes = model::known<uint64_t>(0);  // neither can be
+      return;
+    case ObjectKind::Pipe:
+      measure_pipe(object, reach);
+      return;
+    case ObjectKind::Device:
+      object.size_bytes = unknown_bytes("a device has no size");
+      object.alloc_bytes = unknown_bytes("device memory");
+      object.swap_bytes = model::known<uint64_t>(0);
+      return;
+    default:
+      return;
+  }
+}
+
+// Opened for reading and only if it is a regular file that nobody else answers
+// for: opening a FIFO waits, a device acts, a server may be away.
+base::Result<base::Fd> ObjectSizes::open_regular(
+    const MemoryObject& object, const ObjectReach& reach) const {
+  if (reach.pid == 0) return no_longer_there();
+  if (walk_.file_systems().type_of(object.key.device_major,
+                                   object.key.device_minor) ==
+      FileSystemType::Remote) {
+    return base::fail(ErrorKind::Unsupported,
+                      "on a file system that may wait for a server");
+  }
+  const std::string name = std::to_string(reach.pid) + "/" + reach.name;
+  // The link may by now lead to something else that must not be opened, so what
+  // it leads to is looked at first.
+  base::Fd place(
+      ::openat(roots_.proc.fd.get(), name.c_str(), O_PATH | O_CLOEXEC));
+  if (!place) {
+    if (errno == ENOENT) return no_longer_there();
+    return base::fail_errno(roots_.proc.join(name), errno);
+  }
+  struct stat facts {};
+  if (::fstat(place.get(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
+      !is_same(facts, object)) {
+    return no_longer_there();
+  }
+  const std::string again = "/proc/self/fd/" + std::to_string(place.get());
+  base::Fd fd(
+      ::open(again.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd) return base::fail_errno("opening " + roots_.proc.join(name), errno);
+  return fd;
+}
+
+void ObjectSizes::measure_file(MemoryObject& object, const ObjectReach& reach) {
+  // Only maps told of it.
+  if (!object.size_bytes) return;
+  if (object.is_shmem && !swap_is_used_) {
+    object.swap_bytes = model::known<uint64_t>(0);
+    return;  // the blocks were all there is to know
+  }
+  base::Result<base::Fd> fd = open_regular(object, reach);
+  base::Result<CacheStat> stat =
+      fd ? cachestat(fd->get()) : base::Result<CacheStat>(fd.error());
+  if (!object.is_shmem) {
+    object.swap_bytes = model::known<uint64_t>(0);  // written back instead
+    object.alloc_bytes = stat ? model::known(stat->cached_pages * page_bytes())
+                              : unknown_bytes(reason_of(stat.error()));
+    return;
+  }
+  if (!stat) {
+    object.swap_bytes =
+        unknown_bytes(reason_of(stat.error()) + "; alloc counts it too");
+    return;
+  }
+  object.alloc_bytes = model::known(stat->cached_pages * page_bytes());
+  object.swap_bytes = model::known(stat->evicted_pages * page_bytes());
+}
+
+// A pipe can only be asked through a descriptor, so we borrow its holder's.
+void ObjectSizes::measure_pipe(MemoryObject& object, const ObjectReach& reach) {
+  const auto fail = [&](const std::string& because) {
+    object.size_bytes = unknown_bytes(because);
+    object.alloc_bytes = unknown_bytes(because);
+  };
+  object.swap_bytes = model::known<uint64_t>(0);
+  if (!roots_.is_live) return fail("not a process of this machine");
+  const std::optional<uint64_t> number =
+      base::parse_u64(std::string_view(reach.name).substr(3));
+  base::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, reach.pid, 0)));
+  if (!number || !process) return fail(no_longer_there().what);
+  base::Fd fd(static_cast<int>(
+      ::syscall(SYS_pidfd_getfd, process.get(), static_cast<int>(*number), 0)));
+  if (!fd) {
+    return fail(errno == EBADF || errno == ESRCH
+                    ? no_longer_there().what
+                    : reason_of(base::fail_errno("pidfd_getfd", errno)));
+  }
+  struct stat facts {};
+  if (::fstat(fd.get(), &facts) != 0 || !is_same(facts, object)) {
+    return fail(no_longer_there().what);
+  }
+  int waiting = 0;
+  const int capacity = ::fcntl(fd.get(), F_GETPIPE_SZ);
+  // An O_PATH descriptor of a FIFO says no to both.
+  if (capacity < 0 || ::ioctl(fd.get(), FIONREAD, &waiting) != 0) {
+    return fail(base::fail_errno("asking the pipe", errno).what);
+  }
+  object.size_bytes = model::known(static_cast<uint64_t>(capacity));
+  // It keeps whole pages.
+  const uint64_t pages =
+      (static_cast<uint64_t>(waiting) + page_bytes() - 1) / page_bytes();
+  object.alloc_bytes = model::known(pages * page_bytes());
+}
+
+std::vector<std::string> measure_sockets(const Roots& roots, ObjectWalk& walk) {
+  std::vector<std::string> notes;
+  std::unordered_map<uint64_t, parse::SocketMemory> found;
+  std::string because = "sock_diag does not list it";
+  base::Result<uint64_t> own = 0;
+  if (base::Result<base::Directory> self =
+          base::open_directory_at(roots.proc, "self")) {
+    own = read_namespace(*self, "net");
+  }
+  const auto take = [&] {
+    SocketMemoryAnswer answer = read_socket_memory();
+    because = answer.unknown_because;
+    for (parse::SocketMemory& socket : answer.sockets) {
+      found.emplace(socket.inode_id, std::move(socket));
+    }
+  };
+  if (roots.is_live) take();
+  for (const auto& [number, pid] : walk.net_namespaces()) {
+    if (!roots.is_live || (own && number == *own)) continue;
+    base::Result<base::Directory> process =
+        base::open_directory_at(roots.proc, std::to_string(pid));
+    if (!process) continue;  // it has ended
+    base::Status status = within_namespace(*process, "net", take);
+    if (!status) {
+      notes.push_back("sockets of network namespace " + std::to_string(number) +
+                      " not asked: " + reason_of(status.error()));
+    }
+  }
+  if (!roots.is_live) because = "not a process of this machine";
+  for (size_t i = 0; i < walk.table().size(); ++i) {
+    MemoryObject& object = walk.table().object(i);
+    if (object.kind != ObjectKind::Socket) continue;
+    object.swap_bytes = model::known<uint64_t>(0);
+    const auto socket = found.find(object.key.inode_id);
+    if (socket == found.end()) {
+      object.name = "socket";
+      object.size_bytes = unknown_bytes(because);
+      object.alloc_bytes = unknown_bytes(because);
+      continue;
+    }
+    object.name = family_name(socket->second.family);
+    if (!socket->second.name.empty()) object.name += " " + socket->second.name;
+    object.size_bytes = model::known(socket->second.limit_bytes);
+    object.alloc_bytes = model::known(socket->second.used_bytes);
+  }
+  return notes;
+}
+
+}  // namespace tidemark::source

@@ -1,0 +1,309 @@
+#include "source/object_walk.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+
+#include "base/text.h"
+#include "parse/process_files.h"
+#include "source/namespaces.h"
+#include "source/process_parts.h"
+
+namespace tidemark::source {
+namespace {
+
+using base::ErrorKind;
+using model::MemoryObject;
+using model::ObjectKind;
+using model::ObjectRights;
+
+constexpr ObjectRights kReadWrite = {true, true, false};
+
+bool is_procfs(const base::Directory& directory) {
+  struct statfs facts {};
+  return ::fstatfs(directory.fd.get(), &facts) == 0 &&
+         facts.f_type == PROC_SUPER_MAGIC;
+}
+
+// The link's own mode bits say how the descriptor was opened, at a quarter of
+// the cost of its fdinfo.
+ObjectRights descriptor_rights(const base::Directory& fds,
+                               const std::string& number) {
+  base::Result<FileFacts> link = stat_at(fds, number, false);
+  if (!link) return {};
+  return {(link->mode & S_IRUSR) != 0, (link->mode & S_IWUSR) != 0, false};
+}
+
+std::string bpf_map_name(const parse::ObjectFdInfo& info) {
+  constexpr std::string_view kTypes[] = {
+      "map",           "hash",        "array",        "prog array",
+      "perf events",   "percpu hash", "percpu array", "stack traces",
+      "cgroup array",  "lru hash",    "lru per cpu",  "lpm trie",
+      "array of maps", "hash of maps"};
+  const uint64_t type = info.map_type.value_or(0);
+  std::string name(type < std::size(kTypes) ? kTypes[type] : kTypes[0]);
+  if (info.key_bytes && info.value_bytes && info.entry_count) {
+    name += " of " + std::to_string(*info.entry_count) + " x " +
+            std::to_string(*info.key_bytes + *info.value_bytes) + " B";
+  }
+  return name;
+}
+
+// What the kernel takes for the rings: 64 bytes for each submission, 16 for
+// each completion, 4 for each index, a head of 320; in whole pages each.
+uint64_t io_uring_bytes(const parse::ObjectFdInfo& info) {
+  const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  const auto whole = [&](uint64_t bytes) {
+    return (bytes + page - 1) / page * page;
+  };
+  const uint64_t submissions = *info.submission_mask + 1;
+  const uint64_t completions = *info.completion_mask + 1;
+  return whole(submissions * 64) +
+         whole(320 + completions * 16 + submissions * 4);
+}
+
+}  // namespace
+
+ObjectWalk::ObjectWalk(const Roots& roots)
+    : roots_(roots),
+      links_are_live_(is_procfs(roots.proc)),
+      file_systems_(links_are_live_) {}
+
+void ObjectWalk::read_process(int32_t pid) {
+  base::Result<base::Directory> directory =
+      base::open_directory_at(roots_.proc, std::to_string(pid));
+  base::Status status = directory
+                            ? base::read_file_at(*directory, "stat", buffer_)
+                            : base::Status(directory.error());
+  base::Result<model::ProcessStat> stat =
+      status ? parse::parse_stat(buffer_)
+             : base::Result<model::ProcessStat>(status.error());
+  model::ObjectProcess process;
+  process.id.pid = pid;
+  if (!stat) {
+    if (stat.error().kind == ErrorKind::NotFound ||
+        stat.error().kind == ErrorKind::Gone) {
+      ++ended_count_;
+      return;
+    }
+    process.state = state_of(stat.error());
+    process.unknown_because = reason_of(stat.error());
+    processes_.push_back(std::move(process));
+    return;
+  }
+  if (stat->is_kernel_thread || has_no_memory(*stat)) return;
+  process.id.start_ticks = stat->start_ticks;
+  process.name = stat->comm;
+  Reader reader;
+  reader.pid = pid;
+  reader.index = processes_.size();
+  reader.directory = std::move(*directory);
+  processes_.push_back(std::move(process));
+  enter_namespaces(reader);
+  status = read_descriptors(reader);
+  // Copied trees need not have them.
+  const bool is_left_out =
+      !status && !roots_.is_live && status.error().kind == ErrorKind::NotFound;
+  if (!status && !is_left_out) note_unreadable(reader, status.error());
+  status = read_mappings(reader);
+  if (!status) note_unreadable(reader, status.error());
+}
+
+// It has ended, or it stands in the list with the reason and what statm, which
+// anyone may read, tells of its size.
+void ObjectWalk::note_unreadable(const Reader& reader,
+                                 const base::Error& error) {
+  model::ObjectProcess& process = processes_[reader.index];
+  const bool is_gone =
+      error.kind == ErrorKind::Gone ||
+      (error.kind == ErrorKind::NotFound && roots_.is_live &&
+       !base::exists_at(roots_.proc, std::to_string(reader.pid) + "/stat"));
+  if (is_gone) {
+    if (process.state != model::ProcessState::Gone) ++ended_count_;
+    process.state = model::ProcessState::Gone;
+    return;
+  }
+  process.state = state_of(error);
+  process.unknown_because = reason_of(error);
+  if (!base::read_file_at(reader.directory, "statm", buffer_)) return;
+  base::Result<model::Statm> statm = parse::parse_statm(buffer_);
+  if (!statm) return;
+  process.rss_bytes =
+      statm->resident_pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+void ObjectWalk::enter_namespaces(Reader& reader) {
+  const auto enter = [&](const char* type, Members& members) -> uint64_t {
+    base::Result<uint64_t> number = read_namespace(reader.directory, type);
+    if (!number) return 0;
+    members.emplace(*number, reader.pid);
+    return *number;
+  };
+  const size_t seen = mount_namespaces_.size();
+  reader.mount_namespace = enter("mnt", mount_namespaces_);
+  reader.ipc_namespace = enter("ipc", ipc_namespaces_);
+  enter("net", net_namespaces_);
+  // One list of mounts for each namespace; of processes that do not tell theirs
+  // it is read for each.
+  if (reader.mount_namespace != 0 && mount_namespaces_.size() == seen) return;
+  if (!base::read_file_at(reader.directory, "mountinfo", buffer_)) return;
+  base::Result<std::vector<parse::Mount>> mounts =
+      parse::parse_mountinfo(buffer_);
+  if (mounts) file_systems_.learn(*mounts);
+}
+
+// ---- descriptors ------------------------------------------------------------
+
+base::Status ObjectWalk::read_descriptors(const Reader& reader) {
+  base::Result<base::Directory> fds =
+      base::open_directory_at(reader.directory, "fd");
+  if (!fds) return fds.error();
+  base::Result<std::vector<std::string>> numbers = base::list_directory(*fds);
+  if (!numbers) return numbers.error();
+  for (const std::string& number : *numbers) {
+    read_descriptor(reader, *fds, number);
+  }
+  return base::Ok{};
+}
+
+void ObjectWalk::read_descriptor(const Reader& reader,
+                                 const base::Directory& fds,
+                                 const std::string& number) {
+  using Type = parse::DescriptorLink::Type;
+  std::array<char, PATH_MAX> target;  // not cleared: 10 000 times 4 KiB
+  const ssize_t length =
+      ::readlinkat(fds.fd.get(), number.c_str(), target.data(), target.size());
+  if (length < 0) return;  // closed meanwhile
+  const parse::DescriptorLink link = parse::parse_descriptor_link(
+      std::string_view(target.data(), static_cast<size_t>(length)));
+  switch (link.type) {
+    case Type::Socket: {
+      const size_t index =
+          table_.find_or_add({ObjectKind::Socket, 0, 0, link.inode_id, 0});
+      add_descriptor(reader, index, number, kReadWrite);
+      return;
+    }
+    case Type::Pipe: {
+      const size_t index =
+          table_.find_or_add({ObjectKind::Pipe, 0, 0, link.inode_id, 0});
+      if (table_.is_new()) table_.object(index).name = "pipe";
+      add_descriptor(reader, index, number, descriptor_rights(fds, number));
+      return;
+    }
+    case Type::AnonInode:
+      read_anon_inode(reader, fds, number, link.name);
+      return;
+    case Type::Namespace:
+    case Type::Other:
+      add_descriptor(reader, object_of_handle("namespace"), number,
+                     {true, false, false});
+      return;
+    case Type::Path:
+      if (links_are_live_) read_path(reader, fds, number, link.name);
+      return;
+  }
+}
+
+void ObjectWalk::add_descriptor(const Reader& reader, size_t index,
+                                const std::string& number,
+                                ObjectRights rights) {
+  model::ObjectReference& reference = table_.reference(index, reader.index);
+  ++reference.descriptor_count;
+  reference.rights.add(rights);
+  ObjectReach& reach = table_.reach(index);
+  // Handles are never measured.
+  if (reach.pid == 0 && table_.object(index).kind != ObjectKind::Handle) {
+    reach = {reader.pid, "fd/" + number};
+  }
+}
+
+// Types of anonymous inodes share one inode, so each type is one row; BPF
+// objects have numbers of their own and io_uring an inode.
+void ObjectWalk::read_anon_inode(const Reader& reader,
+                                 const base::Directory& fds,
+                                 const std::string& number,
+                                 std::string_view type) {
+  const bool is_bpf = type == "bpf-map" || type == "bpf-prog";
+  const bool is_ring = type == kIoUring;
+  base::Result<parse::ObjectFdInfo> info = parse::ObjectFdInfo();
+  if (is_bpf || is_ring) {
+    base::Status read =
+        base::read_file_at(reader.directory, "fdinfo/" + number, buffer_);
+    info = read ? parse::parse_object_fdinfo(buffer_)
+                : base::Result<parse::ObjectFdInfo>(read.error());
+  }
+  size_t index = kNone;
+  if (is_bpf && info && (info->map_id || info->program_id)) {
+    const ObjectKind kind =
+        info->map_id ? ObjectKind::BpfMap : ObjectKind::BpfProgram;
+    index = table_.find_or_add(
+        {kind, 0, 0, info->map_id ? *info->map_id : *info->program_id, 0});
+    if (table_.is_new()) {
+      MemoryObject& object = table_.object(index);
+      object.name = info->map_id ? bpf_map_name(*info) : "program";
+      set_kernel_bytes(object, info->memlock_bytes, "no memlock in its fdinfo");
+    }
+  } else if (is_ring && links_are_live_) {
+    base::Result<FileFacts> facts = stat_at(fds, number, true);
+    if (!facts) return;  // closed meanwhile
+    index = table_.find_or_add({ObjectKind::IoUring, 0, 0, facts->inode_id, 0});
+    MemoryObject& object = table_.object(index);
+    // A mapping may have found it first, which tells no size.
+    if (!object.size_bytes) {
+      object.name = kIoUring;
+      const bool has_rings =
+          info && info->submission_mask && info->completion_mask;
+      set_kernel_bytes(
+          object,
+          has_rings ? std::optional(io_uring_bytes(*info)) : std::nullopt,
+          info ? "its fdinfo tells no rings" : reason_of(info.error()));
+    }
+  } else {
+    index = object_of_handle(type);
+  }
+  add_descriptor(reader, index, number, kReadWrite);
+}
+
+void ObjectWalk::read_path(const Reader& reader, const base::Directory& fds,
+                           const std::string& number, std::string_view target) {
+  base::Result<FileFacts> facts = stat_at(fds, number, true);
+  if (!facts) return;  // closed meanwhile
+  size_t index = kNone;
+  if (S_ISREG(facts->mode)) {
+    ask_unknown_device(fds, number, *facts);
+    index = object_of_file(reader, *facts, target);
+  } else if (S_ISFIFO(facts->mode)) {
+    index = table_.find_or_add({ObjectKind::Pipe, facts->device_major,
+                                facts->device_minor, facts->inode_id, 0});
+    if (table_.is_new()) table_.object(index).name = target;
+  } else {
+    return;  // directories, terminals and the like have no memory to show
+  }
+  add_descriptor(reader, index, number, descriptor_rights(fds, number));
+}
+
+size_t ObjectWalk::object_of_handle(std::string_view type) {
+  auto found = std::ranges::find(handle_types_, type);
+  if (found == handle_types_.end()) {
+    handle_types_.emplace_back(type);
+    found = handle_types_.end() - 1;
+  }
+  const auto number = static_cast<uint64_t>(found - handle_types_.begin());
+  const size_t index =
+      table_.find_or_add({ObjectKind::Handle, 0, 0, number, 0});
+  if (table_.is_new()) {
+    MemoryObject& object = table_.object(index);
+    object.name = type;
+    set_kernel_bytes(object, std::nullopt,
+                     "the kernel does not tell the size of its handles");
+  }
+  return index;
+}
+
+}  // namespace tidemark::source
