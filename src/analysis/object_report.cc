@@ -1,0 +1,179 @@
+#include "analysis/object_report.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace tidemark::analysis {
+namespace {
+
+using model::MemoryObject;
+using model::ObjectKind;
+using model::ObjectScan;
+
+bool is_of(const MemoryObject& object, const ObjectScan& scan, int32_t pid) {
+  return std::ranges::any_of(
+      object.references, [&](const model::ObjectReference& reference) {
+        return scan.processes[reference.process_index].id.pid == pid;
+      });
+}
+
+// Memory that no address space shows. What holds none is not hiding any.
+bool is_hidden(const MemoryObject& object) {
+  if (object.kind == ObjectKind::Handle) return false;
+  if (object.alloc_bytes && *object.alloc_bytes == 0) return false;
+  return std::ranges::none_of(object.references,
+                              [](const model::ObjectReference& reference) {
+                                return reference.mapping_count > 0;
+                              });
+}
+
+bool is_chosen(const MemoryObject& object, const ObjectScan& scan,
+               const ObjectOptions& options) {
+  switch (options.selection) {
+    case ObjectSelection::Hidden:
+      return is_hidden(object);
+    case ObjectSelection::Process:
+      return is_of(object, scan, options.pid);
+    case ObjectSelection::One:
+      return model::object_id(object) == options.id;
+    case ObjectSelection::All:
+      break;
+  }
+  return true;
+}
+
+ObjectRow make_row(const MemoryObject& object, const ObjectScan& scan,
+                   const ObjectOptions& options) {
+  ObjectRow row;
+  row.id = model::object_id(object);
+  row.kind = object.kind;
+  row.name = object.name;
+  row.is_deleted = object.is_deleted;
+  // Only copies have a parent, and files have no name in their id.
+  if (object.parent) row.parent_id = model::object_id(*object.parent, "");
+  row.child_count = object.child_count;
+  row.size_bytes = object.size_bytes;
+  row.alloc_bytes = object.alloc_bytes;
+  row.swap_bytes = object.swap_bytes;
+  for (const model::ObjectReference& reference : object.references) {
+    const model::ObjectProcess& process =
+        scan.processes[reference.process_index];
+    row.map_count += reference.mapping_count;
+    row.fd_count += reference.descriptor_count;
+    row.process_count += reference.mapping_count > 0 ? 1 : 0;
+    if (options.selection != ObjectSelection::Process ||
+        process.id.pid == options.pid) {
+      row.rights.add(reference.rights);
+    }
+    row.holders.push_back({process.id, process.name, reference.mapping_count,
+                           reference.descriptor_count, reference.rights});
+  }
+  return row;
+}
+
+// What is not known stands behind what is, and what has nothing last.
+bool is_before(const ObjectRow& a, const ObjectRow& b) {
+  const auto weight = [](const ObjectRow& row) {
+    return std::pair(row.alloc_bytes.value.value_or(0),
+                     row.size_bytes.value.value_or(0));
+  };
+  if (weight(a) != weight(b)) return weight(a) > weight(b);
+  return a.id < b.id;
+}
+
+void fold(ObjectReport& report, uint64_t top) {
+  if (report.rows.size() <= top) return;
+  for (size_t i = top; i < report.rows.size(); ++i) {
+    report.folded_alloc.add(report.rows[i].alloc_bytes.value);
+  }
+  report.folded_count = report.rows.size() - top;
+  report.rows.resize(top);
+}
+
+ObjectAccount account_of(uint64_t total_bytes, const model::Amount& named) {
+  return {
+      total_bytes, named,
+      static_cast<int64_t>(total_bytes) - static_cast<int64_t>(named.bytes)};
+}
+
+// Shmem counts the pages of tmpfs, memfds, shared anonymous memory and SysV
+// segments, in RAM only; hugetlb and ramfs are in other lines. Cached has Shmem
+// inside it, and Buffers beside it are the page cache of block devices.
+void add_accounts(const ObjectScan& scan, ObjectReport& report) {
+  if (!scan.meminfo || !scan.meminfo->shmem_bytes) return;
+  model::Amount shmem;
+  model::Amount files;
+  shmem.has_known = files.has_known = true;  // no object at all is zero
+  for (const MemoryObject& object : scan.objects) {
+    if (object.kind == ObjectKind::PrivateCopy) continue;
+    if (object.is_shmem) {
+      shmem.add(object.alloc_bytes.value);
+    } else if (object.kind == ObjectKind::File ||
+               object.kind == ObjectKind::DeletedFile ||
+               object.kind == ObjectKind::Tmpfs) {
+      files.add(object.alloc_bytes.value);
+    }
+  }
+  report.shmem = account_of(*scan.meminfo->shmem_bytes, shmem);
+  if (!scan.meminfo->cached_bytes) return;
+  const uint64_t cached =
+      *scan.meminfo->cached_bytes + scan.meminfo->buffers_bytes.value_or(0);
+  report.file_cache =
+      account_of(cached - std::min(cached, *scan.meminfo->shmem_bytes), files);
+}
+
+base::Error not_found(const ObjectOptions& options) {
+  if (options.selection == ObjectSelection::One) {
+    return base::fail(base::ErrorKind::NotFound,
+                      "no object " + options.id + " now",
+                      "`tidemark objects all` lists them with their ids");
+  }
+  return base::fail(base::ErrorKind::NotFound,
+                    "process " + std::to_string(options.pid) +
+                        " ended before its objects were read");
+}
+
+bool was_read(const model::ObjectProcess& process) {
+  return process.state == model::ProcessState::Ok;
+}
+
+}  // namespace
+
+base::Result<ObjectReport> make_object_report(const ObjectScan& scan,
+                                              const ObjectOptions& options) {
+  ObjectReport report;
+  report.realtime_ns = scan.started_realtime_ns;
+  report.read_ns = scan.ended_monotonic_ns - scan.started_monotonic_ns;
+  report.selection = options.selection;
+  report.reader_is_root = scan.reader_is_root;
+  report.ended_count = scan.ended_count;
+  report.notes = scan.notes;
+  bool has_process = false;
+  for (const model::ObjectProcess& process : scan.processes) {
+    has_process = has_process || process.id.pid == options.pid;
+    if (was_read(process)) {
+      ++report.process_count;
+    } else if (process.state != model::ProcessState::Gone) {
+      report.unreadable.push_back(process);
+    }
+  }
+  for (const MemoryObject& object : scan.objects) {
+    if (is_chosen(object, scan, options)) {
+      report.rows.push_back(make_row(object, scan, options));
+    }
+  }
+  if ((options.selection == ObjectSelection::One && report.rows.empty()) ||
+      (options.selection == ObjectSelection::Process && !has_process)) {
+    return not_found(options);
+  }
+  std::ranges::sort(report.rows, is_before);
+  if (options.top) fold(report, *options.top);
+  if (options.selection == ObjectSelection::All ||
+      options.selection == ObjectSelection::Hidden) {
+    add_accounts(scan, report);
+  }
+  return report;
+}
+
+}  // namespace tidemark::analysis
