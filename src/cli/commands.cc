@@ -18,6 +18,8 @@ const std::vector<CommandEntry>& command_table() {
        system_command},
       {"kmap", "the kernel's own address space, and the physical map",
        kmap_command},
+      {"objects", "files, memfds, segments, sockets: what has the memory",
+       objects_command},
       {"record", "record memory over time, every mapping, to a file",
        record_command},
       {"peak", "the highest moment of a recording, and what it was",

@@ -11,6 +11,7 @@ Command ps_command();
 Command maps_command();
 Command system_command();
 Command kmap_command();
+Command objects_command();
 Command record_command();
 Command peak_command();
 Command replay_command();

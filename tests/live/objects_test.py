@@ -1,0 +1,307 @@
+#!/usr/bin/env python3
+"""`objects` against a process that holds one of each kind, of known size."""
+
+import contextlib
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from live import NOBODY, PAGE, is_root, public_folder, run, run_json, workload
+
+POOL = pathlib.Path("/proc/sys/vm/nr_hugepages")
+EVENTFDS = 10_000
+
+
+class Zoo:
+    """The workload `objects` and what it says of itself."""
+
+    def __init__(self, eventfds=100, huge_pages=0, **options):
+        self.folder = tempfile.mkdtemp(prefix="objects.", dir=public_folder())
+        if "user" in options:
+            os.chown(self.folder, options["user"], -1)
+        self.process = subprocess.Popen(
+            [workload("objects"), self.folder, str(eventfds), str(huge_pages)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options)
+        self.pid = self.process.pid
+        self.says = {}
+        for line in self.process.stdout:
+            if line == "ready\n":
+                return
+            name, value = line.split(maxsplit=1)
+            self.says[name] = value.strip()
+        raise AssertionError("the workload did not start")
+
+    def end(self):
+        # It takes its files and segments with it.
+        self.process.stdin.close()
+        self.process.wait(timeout=20)
+        self.process.stdout.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+
+@contextlib.contextmanager
+def huge_pages(count):
+    """A pool of huge pages that is as it was afterwards; gives how many."""
+    before = POOL.read_text()
+    try:
+        try:
+            POOL.write_text(str(int(before) + count))
+        except OSError:
+            yield 0
+        else:
+            yield int(POOL.read_text()) - int(before)
+    finally:
+        with contextlib.suppress(OSError):
+            POOL.write_text(before)
+
+
+def has_swap():
+    return len(pathlib.Path("/proc/swaps").read_text().splitlines()) > 1
+
+
+def by_name(report, kind, name):
+    found = [o for o in report["objects"]
+             if o["kind"] == kind and o["name"].startswith(name)]
+    return found
+
+
+def objects_by_id(report):
+    return {o["id"]: o for o in report["objects"]}
+
+
+def unreachable_bytes():
+    # Each CPU keeps some dozen pages of a counter to itself until it is told.
+    pathlib.Path("/proc/sys/vm/stat_refresh").write_text("1")
+    return run_json("objects", "all")["shmem"]["unreachable_bytes"]
+
+
+@unittest.skipUnless(is_root(), "needs root: map_files, pidfd_getfd, BPF")
+class Objects(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.zoo = Zoo(EVENTFDS)
+        cls.report = run_json("objects", "all")
+        cls.objects = objects_by_id(cls.report)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.zoo.end()
+
+    def one(self, kind, number):
+        """The object of that kind whose id ends in the number the zoo said."""
+        ends = f":{self.zoo.says[number]}"
+        found = [o for o in self.report["objects"]
+                 if o["kind"] == kind and o["id"].endswith(ends)
+                 and (not o["holders"]
+                      or self.zoo.pid in [h["pid"] for h in o["holders"]])]
+        self.assertEqual(len(found), 1, f"{kind} {number}: {found}")
+        return found[0]
+
+    def test_each_has_its_prime_number_of_pages(self):
+        for kind, number, pages in (
+                ("file", "file", 41), ("deleted_file", "deleted", 79),
+                ("memfd", "memfd_mapped", 43), ("memfd", "memfd_held", 47),
+                ("tmpfs", "tmpfs_deleted", 59), ("tmpfs", "tmpfs_closed", 61),
+                ("sysv", "sysv_attached", 67), ("sysv", "sysv_detached", 71)):
+            with self.subTest(number):
+                found = self.one(kind, number)
+                self.assertEqual(found["size_bytes"], pages * PAGE)
+                self.assertEqual(found["alloc_bytes"], pages * PAGE)
+                if not has_swap():
+                    self.assertEqual(found["swap_bytes"], 0)
+
+    def test_counts_of_mappings_processes_and_descriptors(self):
+        # The child has all of it too, but for what was made after the fork.
+        for kind, number, maps, processes, fds in (
+                ("file", "file", 6, 2, 0), ("memfd", "memfd_mapped", 2, 2, 2),
+                ("memfd", "memfd_held", 0, 0, 2), ("sysv", "sysv_attached", 2, 2, 0),
+                ("sysv", "sysv_detached", 0, 0, 0), ("tmpfs", "tmpfs_closed", 0, 0, 0),
+                ("pipe", "pipe", 0, 0, 4)):
+            with self.subTest(number):
+                found = self.one(kind, number)
+                self.assertEqual(
+                    (found["map_count"], found["process_count"], found["fd_count"]),
+                    (maps, processes, fds))
+
+    def test_shared_anonymous_memory_is_one_object_of_two_processes(self):
+        found = [o for o in self.report["objects"] if o["kind"] == "shared_anon"
+                 and {h["pid"] for h in o["holders"]} ==
+                 {self.zoo.pid, int(self.zoo.says["child"])}]
+        self.assertEqual([o["alloc_bytes"] for o in found], [73 * PAGE])
+
+    def test_buffers_of_pipes_and_sockets(self):
+        pipe = self.one("pipe", "pipe")
+        self.assertEqual((pipe["size_bytes"], pipe["alloc_bytes"]), (65536, 65536))
+        socket = self.one("socket", "socket")
+        # 16 pages wait in it, and each message costs a head.
+        self.assertGreaterEqual(socket["alloc_bytes"], 16 * PAGE)
+        self.assertLess(socket["alloc_bytes"], 2 * 16 * PAGE)
+
+    def test_bpf_map(self):
+        if self.zoo.says["bpf_map"].startswith("none"):
+            self.skipTest("no BPF map: " + self.zoo.says["bpf_map"])
+        found = self.one("bpf_map", "bpf_map")
+        self.assertGreaterEqual(found["alloc_bytes"], 83 * PAGE)
+        self.assertLess(found["alloc_bytes"], 84 * PAGE + PAGE)
+
+    def test_io_uring(self):
+        if self.zoo.says["io_uring"].startswith("none"):
+            self.skipTest("no io_uring: " + self.zoo.says["io_uring"])
+        self.assertEqual(self.one("io_uring", "io_uring")["alloc_bytes"],
+                         int(self.zoo.says["io_uring_bytes"]))
+
+    def test_ten_thousand_eventfds_are_one_row(self):
+        handle = self.objects["anon:eventfd"]
+        ours = [h for h in handle["holders"] if h["pid"] == self.zoo.pid]
+        self.assertEqual(ours[0]["fd_count"], EVENTFDS)
+
+    def test_memfd_in_flight_is_what_cannot_be_reached(self):
+        # Others of the machine use shared memory too, between two readings.
+        for _ in range(5):
+            with Zoo(0):
+                there = unreachable_bytes()
+            grown = there - unreachable_bytes()
+            if grown == 53 * PAGE:
+                break
+        self.assertAlmostEqual(grown, 53 * PAGE, delta=8 * PAGE)
+
+    def test_parts_sum_to_meminfo(self):
+        for name, rest in (("shmem", "unreachable_bytes"), ("file_cache", "closed_files_bytes")):
+            account = self.report[name]
+            self.assertEqual(account["named_bytes"] + account[rest], account["total_bytes"])
+
+    def test_hidden_is_what_nobody_maps(self):
+        hidden = objects_by_id(run_json("objects", "hidden"))
+        for kind, number in (("memfd", "memfd_held"), ("tmpfs", "tmpfs_closed"),
+                             ("tmpfs", "tmpfs_deleted"), ("sysv", "sysv_detached"),
+                             ("deleted_file", "deleted"), ("pipe", "pipe")):
+            self.assertIn(self.one(kind, number)["id"], hidden, number)
+        for kind, number in (("memfd", "memfd_mapped"), ("file", "file")):
+            self.assertNotIn(self.one(kind, number)["id"], hidden, number)
+        self.assertTrue(all(o["map_count"] == 0 for o in hidden.values()))
+
+    def test_an_id_can_be_typed_back(self):
+        for kind, number in (("memfd", "memfd_held"), ("sysv", "sysv_attached"),
+                             ("file", "file")):
+            wanted = self.one(kind, number)
+            report = run_json("objects", wanted["id"])
+            self.assertEqual(len(report["objects"]), 1)
+            self.assertEqual(report["objects"][0]["holders"], wanted["holders"])
+            self.assertIn(f"{self.zoo.pid}  ", run("objects", wanted["id"]).stdout)
+
+    def test_one_process_shows_its_copies_with_their_parent(self):
+        report = run_json("objects", self.zoo.pid)
+        for found in report["objects"]:
+            self.assertIn(self.zoo.pid, [h["pid"] for h in found["holders"]])
+        copy = next(o for o in report["objects"]
+                    if o["id"] == f"copy:{self.zoo.pid}:{self.zoo.says['copy']}")
+        self.assertEqual(copy["alloc_bytes"], 2 * PAGE)
+        self.assertEqual(copy["parent_id"], self.one("file", "file")["id"])
+        self.assertEqual(self.one("file", "file")["child_count"], 2)
+
+    def test_rights(self):
+        self.assertEqual(self.one("memfd", "memfd_held")["rights"], "rw-")
+        libc = next(o for o in self.report["objects"] if o["name"].endswith("/libc.so.6"))
+        self.assertEqual(libc["rights"], "r-x", "private mappings do not write to it")
+
+    def test_huge_pages(self):
+        with huge_pages(2) as count:
+            if count < 2:
+                self.skipTest("the pool of huge pages cannot be grown by 2")
+            with Zoo(0, 2) as zoo:
+                found = by_name(run_json("objects", zoo.pid), "hugetlb", "/memfd:huge")
+                self.assertEqual([o["alloc_bytes"] for o in found], [2 << 21])
+                self.assertEqual([o["size_bytes"] for o in found], [2 << 21])
+
+    def test_text_has_its_head_twice_and_the_sums_below(self):
+        lines = run("objects", "all").stdout.splitlines()
+        heads = [i for i, line in enumerate(lines) if line == lines[0]]
+        self.assertEqual(len(heads), 2)
+        self.assertRegex(
+            "\n".join(lines[heads[1]:]),
+            r"shmem: \S+ = \S+ named \+ \S+ unreachable\nfile cache: \S+ = \S+ of files in use")
+
+
+class Unprivileged(unittest.TestCase):
+    @unittest.skipUnless(is_root(), "needs root to become somebody else")
+    def test_own_objects_are_shown_and_the_rest_is_said_to_be_missing(self):
+        with Zoo(user=NOBODY) as zoo:
+            report = run_json("objects", "all", user=NOBODY)
+            held = [o for o in report["objects"]
+                    if o["id"] == f"memfd:{zoo.says['memfd_held']}"]
+            self.assertEqual([o["alloc_bytes"] for o in held], [47 * PAGE])
+            self.assertTrue(report["unreadable_processes"])
+            self.assertTrue(all(p["because"] for p in report["unreadable_processes"]))
+            shared = [o for o in report["objects"] if o["kind"] == "shared_anon"
+                      and zoo.pid in [h["pid"] for h in o["holders"]]]
+            self.assertEqual(len(shared), 1)
+            # Only map_files tells its size, which takes a capability.
+            self.assertIsNone(shared[0]["alloc_bytes"])
+            self.assertIn("map_files", shared[0]["unknown"]["alloc_bytes"])
+            text = run("objects", user=NOBODY).stdout
+            self.assertIn("processes could not be read", text.replace("\n  ", " "))
+
+    @unittest.skipUnless(is_root(), "a process in another namespace needs root")
+    def test_segments_of_another_ipc_namespace_are_not_ours(self):
+        with Zoo() as zoo, subprocess.Popen(
+                ["unshare", "--ipc", workload("objects"), zoo.folder, "0", "0"],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+            says = {}
+            for line in other.stdout:
+                if line == "ready\n":
+                    break
+                name, value = line.split(maxsplit=1)
+                says[name] = value.strip()
+            try:
+                link = os.readlink(f"/proc/{other.pid}/ns/ipc")
+                number = link[len("ipc:["):-1]
+                objects = objects_by_id(run_json("objects", "all"))
+                detached = objects[f"sysv:{number}:{says['sysv_detached']}"]
+                self.assertEqual(detached["alloc_bytes"], 71 * PAGE)
+                attached = objects[f"sysv:{number}:{says['sysv_attached']}"]
+                self.assertIn(other.pid, [h["pid"] for h in attached["holders"]])
+            finally:
+                other.stdin.close()
+                other.wait(timeout=20)
+
+
+class Dying(unittest.TestCase):
+    def test_processes_that_end_during_the_walk_are_no_error(self):
+        stop = threading.Event()
+
+        def spawn():
+            while not stop.is_set():
+                subprocess.run(["true"], check=True)
+
+        threads = [threading.Thread(target=spawn) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in range(10):
+                done = run("objects", "all")
+                self.assertEqual(done.stderr, "")
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+
+
+class Misused(unittest.TestCase):
+    def test_an_unknown_id_is_said_to_be_unknown(self):
+        done = run("objects", "memfd:18446744073709551615", check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no object memfd:18446744073709551615 now", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
