@@ -105,6 +105,7 @@ void add_accounts(const ObjectScan& scan, ObjectReport& report) {
   model::Amount shmem;
   model::Amount files;
   shmem.has_known = files.has_known = true;  // no object at all is zero
+  // An object that does not tell its memory makes the named part a lower bound.
   for (const MemoryObject& object : scan.objects) {
     if (object.kind == ObjectKind::PrivateCopy) continue;
     if (object.is_shmem) {
@@ -115,6 +116,8 @@ void add_accounts(const ObjectScan& scan, ObjectReport& report) {
       files.add(object.alloc_bytes.value);
     }
   }
+  // So does a process that could not be read.
+  if (!report.unreadable.empty()) shmem.has_unknown = files.has_unknown = true;
   report.shmem = account_of(*scan.meminfo->shmem_bytes, shmem);
   if (!scan.meminfo->cached_bytes) return;
   const uint64_t cached =

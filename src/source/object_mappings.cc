@@ -124,17 +124,26 @@ size_t ObjectWalk::resolve_mapping(const Reader& reader,
   if (!links_are_live_) {
     return object_of_unseen(reader, mapping, "a copied tree does not tell it");
   }
-  const std::string link = map_files_name(mapping);
+  std::string link = map_files_name(mapping);
   base::Result<FileFacts> facts = stat_at(reader.directory, link, true);
-  std::string because = facts ? "" : reason_of(facts.error());
+  // The reason is the same for all, so it names none of them.
+  std::string because;
+  if (!facts) {
+    because = facts.error().kind == ErrorKind::Denied
+                  ? "denied: following map_files takes CAP_CHECKPOINT_RESTORE"
+                  : "the mapping was gone before it was asked";
+  }
   if (facts) {
     ask_unknown_device(reader.directory, link, *facts);
   } else if (!mapping.name.ends_with(kDeleted)) {
-    // Following map_files takes a capability. The path below the process's root
-    // stands in for it as long as it leads to the same inode.
-    base::Result<FileFacts> by_path =
-        stat_at(reader.directory, "root" + mapping.name, true);
-    if (by_path && by_path->inode_id == mapping.inode_id) facts = by_path;
+    // The path below the process's root stands in as long as it leads to the
+    // same inode.
+    std::string path = "root" + mapping.name;
+    base::Result<FileFacts> by_path = stat_at(reader.directory, path, true);
+    if (by_path && by_path->inode_id == mapping.inode_id) {
+      facts = by_path;
+      link = std::move(path);
+    }
   }
   if (!facts) return object_of_unseen(reader, mapping, because);
   if (S_ISREG(facts->mode)) {

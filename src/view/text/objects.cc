@@ -58,6 +58,10 @@ std::string objects_table(const ObjectReport& report, const TextStyle& style) {
   // The id begins with the kind, and few objects have a parent.
   const bool has_parents = std::ranges::any_of(
       report.rows, [](const ObjectRow& row) { return !row.parent_id.empty(); });
+  const bool has_swap =
+      std::ranges::any_of(report.rows, [](const ObjectRow& row) {
+        return row.swap_bytes.value.value_or(1) != 0;
+      });
   Table table({{"RIGHTS", Align::Left, 0, 5},
                {"ID", Align::Left},
                {"PARENT", Align::Left, 0, has_parents ? 6 : 1},
@@ -67,9 +71,9 @@ std::string objects_table(const ObjectReport& report, const TextStyle& style) {
                {"#FD", Align::Right},
                {"SIZE", Align::Right, 5},
                {"ALLOC", Align::Right, 5},
-               {"SWAP", Align::Right, 0, 4},
-               {"KIND", Align::Left, 0, 2},
-               {"NAME", Align::Left}});
+               {"SWAP", Align::Right, 0, has_swap ? 4 : 2},
+               {"KIND", Align::Left, 0, 1},
+               {"NAME", Align::Left, 18}});
   for (const ObjectRow& row : report.rows) {
     table.add_row(
         {{letters(row.rights)},

@@ -57,7 +57,7 @@ Table Table::fitted(const TextStyle& style) const {
   Table table = *this;
   while (!style.wide) {
     const std::vector<size_t> sizes = table.widths(true);
-    size_t used = kLeastName;
+    size_t used = std::max(kLeastName, table.columns_.back().least_width);
     for (size_t i = 0; i + 1 < sizes.size(); ++i)
       used += sizes[i] + gap_;
     size_t victim = sizes.size();

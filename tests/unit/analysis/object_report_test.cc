@@ -146,6 +146,8 @@ TEST(ObjectReport, KeepsThoseThatCouldNotBeReadApart) {
   EXPECT_EQ(report.process_count, 1);
   ASSERT_EQ(report.unreadable.size(), 1);
   EXPECT_EQ(report.unreadable[0].id.pid, 11);
+  EXPECT_TRUE(report.shmem->named.is_lower_bound())
+      << "what it holds may have a name after all";
 }
 
 }  // namespace
