@@ -118,10 +118,13 @@ void Builder::add_counted(const TallyKey& key, uint64_t count) {
     return set == 0 ? std::string(kUnreadable)
                     : set_label(*input_.sets, set, input_.processes);
   };
+  // What has gone before it was asked for has no name.
   const auto named = [&](const std::map<uint64_t, std::string>& names,
                          std::string_view otherwise) {
     auto found = names.find(key.owner);
-    return found == names.end() ? std::string(otherwise) : found->second;
+    return found == names.end() || found->second.empty()
+               ? std::string(otherwise)
+               : found->second;
   };
   const bool has_structs = input_.tally->has_structs();
   switch (key.page_class) {
@@ -141,7 +144,7 @@ void Builder::add_counted(const TallyKey& key, uint64_t count) {
       const LedgerClass found = key.page_class == PageClass::File
                                     ? LedgerClass::File
                                     : LedgerClass::Shmem;
-      if (has_structs && input_.by != LedgerBy::Process) {
+      if (has_structs && !input_.tally->is_by_mapper()) {
         add(found, named(input_.files, kOthers), count, key.group);
       } else {
         add(found,

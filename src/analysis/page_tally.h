@@ -76,7 +76,7 @@ class PageTally {
     return class_counts_[static_cast<size_t>(page_class)];
   }
   bool has_structs() const { return has_structs_; }
-  TallyBy by() const { return by_; }
+  bool is_by_mapper() const { return by_ == TallyBy::Mapper; }
 
   // Of the pages the kernel says are mapped, how many were found as often.
   uint64_t mapped_count() const { return mapped_count_; }

@@ -216,8 +216,12 @@ base::Status LedgerReader::take_census(source::PageCensus& census) {
 
 void LedgerReader::name_owners() {
   if (!structs_) return;
-  std::vector<uint64_t> files = owners_of(*tally_, PageClass::Shmem);
-  std::vector<uint64_t> cached = owners_of(*tally_, PageClass::File);
+  std::vector<uint64_t> files;
+  std::vector<uint64_t> cached;
+  if (!tally_->is_by_mapper()) {
+    files = owners_of(*tally_, PageClass::Shmem);
+    cached = owners_of(*tally_, PageClass::File);
+  }
   if (options_.named_file_count != 0 &&
       cached.size() > options_.named_file_count) {
     input_.other_file_count = cached.size() - options_.named_file_count;
