@@ -338,7 +338,7 @@ void Builder::add_stacks() {
   if (threads == 0 || left == 0) return;
   // A power of two, the same for every thread.
   uint64_t each = 1;
-  while (each * 2 * threads <= left)
+  while (each <= left / threads / 2)
     each *= 2;
   for (const LedgerProcess& process : input_.processes) {
     const uint64_t wanted = std::min(left, process.thread_count * each);
@@ -630,7 +630,7 @@ WhatIf what_if(const LedgerInput& input, const std::vector<bool>& dies) {
   // The same for every thread, a power of two of pages.
   uint64_t each = input.page_bytes;
   while (all_threads > 0 &&
-         each * 2 * all_threads <= input.meminfo.kernel_stack_bytes.value_or(0))
+         each <= input.meminfo.kernel_stack_bytes.value_or(0) / all_threads / 2)
     each *= 2;
   result.kernel_stack_bytes = threads * each;
   result.freed_bytes =
