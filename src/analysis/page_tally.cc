@@ -11,8 +11,9 @@ using model::PageType;
 
 constexpr size_t kMostDisagreements = size_t{1} << 16;
 
-constexpr uint64_t kCacheFlags = model::kPageLru | model::kPageSwapBacked |
-                                 model::kPageUptodate | model::kPageMapped;
+// Being mapped is none of them: kernel pages that programs map are too.
+constexpr uint64_t kCacheFlags =
+    model::kPageLru | model::kPageSwapBacked | model::kPageUptodate;
 
 }  // namespace
 
@@ -63,6 +64,10 @@ TallyKey PageTally::classify_untyped(const Page& page, SetId set) const {
       break;
   }
   if (page.map_count > 0 || set != 0) {
+    // The flags were read first: a program has taken it since.
+    if ((page.flags & model::kPageMapped) == 0) {
+      return {PageClass::Unstable, 0, page.group};
+    }
     return {PageClass::KernelMapped, set, page.group};
   }
   if (page.group != 0) return {PageClass::KernelCharged, 0, page.group};
