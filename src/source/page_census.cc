@@ -28,7 +28,8 @@ base::Status read_words(int fd, uint64_t first_frame, std::span<uint64_t> to,
                 static_cast<off_t>((first_frame + done) * sizeof(uint64_t)));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return base::fail_errno("/proc/kpage*", errno);
-    if (got == 0) break;
+    // Half a word is none.
+    if (static_cast<size_t>(got) < sizeof(uint64_t)) break;
     done += static_cast<size_t>(got) / sizeof(uint64_t);
   }
   std::ranges::fill(to.subspan(done), beyond);
