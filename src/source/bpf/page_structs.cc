@@ -264,17 +264,23 @@ base::Status PageStructs::read(uint64_t first_frame,
                                std::span<PageStruct> structs) {
   const uint64_t page_bytes = state_->skeleton->bss->layout.page_bytes;
   const uint64_t most = TM_BLOCK_BYTES / page_bytes;
+  const uint64_t in_copy = TM_COPY_BYTES / page_bytes;
   for (uint64_t begin = 0; begin < flags.size();) {
-    const uint64_t count = std::min<uint64_t>(most, flags.size() - begin);
+    // Blocks begin at round frames: a huge page then lies whole in one, and no
+    // copy crosses the edge of a section.
+    const uint64_t before = (first_frame + begin) % in_copy;
+    const uint64_t start = first_frame + begin - before;
+    const uint64_t count =
+        std::min<uint64_t>(most - before, flags.size() - begin);
     const auto part = flags.subspan(begin, count);
     const auto out = structs.subspan(begin, count);
     std::ranges::fill(out, PageStruct());
     if (!std::ranges::all_of(part, is_silent)) {
-      base::Status status = state_->copy(first_frame + begin, count);
+      base::Status status = state_->copy(start, before + count);
       if (!status) return status;
       for (uint64_t i = 0; i < count; ++i) {
         if (is_silent(part[i])) continue;
-        out[i] = state_->decode(first_frame + begin, count, i, part[i]);
+        out[i] = state_->decode(start, before + count, before + i, part[i]);
       }
     }
     begin += count;
