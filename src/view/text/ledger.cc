@@ -32,7 +32,7 @@ std::string tier_words(LedgerTier tier) {
     case LedgerTier::Pages:
       return "every page, its flags and who maps it";
     case LedgerTier::Structs:
-      return "every page, who maps it and what the kernel notes of it";
+      return "every page, its mappers and the kernel's notes";
   }
   return "";
 }
@@ -65,7 +65,7 @@ std::string head(const Ledger& ledger, const TextStyle& style) {
     const uint64_t stable =
         ledger.mapped_pages - ledger.changed_pages - ledger.unreadable_pages;
     text += fmt::format(
-        "; mappers found {:.3f} % of {} mapped pages",
+        ";\nmappers found {:.3f} % of {} mapped pages",
         stable == 0 ? 0.0
                     : 100.0 * static_cast<double>(ledger.agreeing_pages) /
                           static_cast<double>(stable),
