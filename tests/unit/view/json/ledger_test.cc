@@ -1,0 +1,82 @@
+#include "view/json/ledger.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "unit/json_check.h"
+#include "unit/view/ledger_example.h"
+
+namespace tidemark::view {
+namespace {
+
+using base::JsonWriter;
+using model::Ledger;
+
+std::string json_of(const Ledger& ledger,
+                    const std::optional<analysis::WhatIf>& what_if = {}) {
+  return ledger_json(ledger, what_if, JsonWriter::Layout::OneLine);
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(LedgerJson, HasRowsWithTheirParents) {
+  const std::string json = json_of(ledger_named("web"));
+  EXPECT_TRUE(has(json, R"("schema":"tidemark.ledger/1")")) << json;
+  EXPECT_TRUE(has(json, R"("tier":"structs")")) << json;
+  EXPECT_TRUE(has(json, R"("total_bytes":104857600)")) << json;
+  EXPECT_TRUE(has(json, R"({"class":"file","owner":"","bytes":61865984,)"
+                        R"("parent":null})"))
+      << json;
+  EXPECT_TRUE(has(json, R"({"class":"file","owner":"/srv/web",)"
+                        R"("bytes":61865984,"parent":"file"})"))
+      << json;
+  EXPECT_FALSE(has(json, "what_if")) << json;
+}
+
+TEST(LedgerJson, ARowOfAGroupIsOfNoClass) {
+  Ledger ledger = ledger_named("web");
+  ledger.rows = {ledger_row(model::LedgerClass::Unnamed, "/system.slice", 100)};
+  EXPECT_TRUE(
+      has(json_of(ledger), R"({"class":"owner","owner":"/system.slice")"))
+      << json_of(ledger);
+}
+
+TEST(LedgerJson, TellsWhatWouldComeBack) {
+  analysis::WhatIf result;
+  result.process_count = 3;
+  result.freed_bytes = 77;
+  const std::string json = json_of(ledger_named("web"), result);
+  EXPECT_TRUE(has(json, R"("what_if":{"process_count":3,"freed_bytes":77,)"))
+      << json;
+}
+
+RC_GTEST_PROP(LedgerJson, AnyNameIsValidJson, ()) {
+  const auto name = *rc::gen::arbitrary<std::string>();
+  Ledger ledger = ledger_named(name + "\n\x1b[2J\"\\");
+  ledger.tier_note = name;
+  ledger.notes = {name};
+  ledger.rows[0].note = name;
+  for (auto layout : {JsonWriter::Layout::OneLine, JsonWriter::Layout::Pretty})
+    RC_ASSERT(
+        test::JsonCheck(ledger_json(ledger, std::nullopt, layout)).is_valid());
+  const std::string line = json_of(ledger);
+  RC_ASSERT(line.find('\x1b') == std::string::npos);
+  RC_ASSERT(std::ranges::count(line, '\n') <= 1);
+}
+
+TEST(LedgerJson, HostileNamesComeBackAsTheyWere) {
+  const std::string name = "\x1b[2J\nfree";
+  const std::string json = json_of(ledger_named(name));
+  test::JsonCheck check(json);
+  ASSERT_TRUE(check.is_valid());
+  EXPECT_NE(std::ranges::find(check.strings(), "/srv/" + name),
+            check.strings().end());
+}
+
+}  // namespace
+}  // namespace tidemark::view
