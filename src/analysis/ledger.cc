@@ -549,6 +549,82 @@ Ledger make_ledger(const LedgerInput& input) {
   return Builder(input).build();
 }
 
+Ledger make_counter_ledger(const SystemReport& report) {
+  struct Place {
+    SystemColumn column;
+    LedgerClass ledger_class;
+    std::string_view owner;
+  };
+  static constexpr Place kPlaces[] = {
+      {SystemColumn::Anon, LedgerClass::AnonPrivate,
+       "(of one process or of several)"},
+      {SystemColumn::File, LedgerClass::File, ""},
+      {SystemColumn::Shmem, LedgerClass::Shmem, ""},
+      {SystemColumn::HugeTlb, LedgerClass::Hugetlb, ""},
+      {SystemColumn::SlabUsed, LedgerClass::Slab, "(in use)"},
+      {SystemColumn::SlabSlack, LedgerClass::Slab, "(slack)"},
+      {SystemColumn::PageTables, LedgerClass::PageTables, ""},
+      {SystemColumn::Stacks, LedgerClass::KernelStacks, ""},
+      {SystemColumn::Vmalloc, LedgerClass::Vmalloc, ""},
+      {SystemColumn::PerCpu, LedgerClass::Percpu, ""},
+      {SystemColumn::Compressed, LedgerClass::Compressed, ""},
+      {SystemColumn::Sockets, LedgerClass::Kernel, "(sockets)"},
+      {SystemColumn::Wired, LedgerClass::Boot, ""},
+      {SystemColumn::Balloon, LedgerClass::Balloon, ""},
+      {SystemColumn::Free, LedgerClass::Free, "(buddy lists)"},
+      {SystemColumn::FreePerCpu, LedgerClass::Free, "(lists of each CPU)"},
+      {SystemColumn::FreeUninitialised, LedgerClass::Free,
+       "(not yet given to the allocator)"},
+  };
+  Ledger ledger;
+  ledger.tier = model::LedgerTier::Counters;
+  ledger.total_bytes = report.total_bytes;
+  ledger.elapsed_ns = report.read_ns;
+  uint64_t left = report.total_bytes;
+  std::optional<LedgerClass> last;
+  size_t top = 0;                // the row of that class
+  std::vector<LedgerRow> parts;  // of it, not yet behind it
+  const auto end_class = [&] {
+    std::ranges::move(parts, std::back_inserter(ledger.rows));
+    parts.clear();
+  };
+  for (const Place& place : kPlaces) {
+    const model::Reading<int64_t>& told = report.at(place.column).bytes;
+    // Counters are read one after the other: they may overlap, and a row can
+    // take no more than is left.
+    const uint64_t wanted =
+        told && *told > 0 ? static_cast<uint64_t>(*told) : 0;
+    const uint64_t bytes = std::min(wanted, left);
+    if (bytes < wanted) {
+      ledger.notes.push_back("the counters overlap by " +
+                             std::to_string((wanted - bytes) >> 10) + " KiB");
+    }
+    left -= bytes;
+    if (bytes == 0) continue;
+    if (last != place.ledger_class) {
+      end_class();
+      last = place.ledger_class;
+      top = ledger.rows.size();
+      ledger.rows.emplace_back().ledger_class = place.ledger_class;
+    }
+    ledger.rows[top].bytes += bytes;
+    if (place.owner.empty()) continue;
+    LedgerRow& part = parts.emplace_back();
+    part.ledger_class = place.ledger_class;
+    part.owner = place.owner;
+    part.bytes = bytes;
+    part.parent = ledger_class_token(place.ledger_class);
+  }
+  end_class();
+  if (left > 0) {
+    LedgerRow& rest = ledger.rows.emplace_back();
+    rest.bytes = left;
+  }
+  for (const auto& [token, because] : unknown_columns(report))
+    ledger.notes.push_back(token + " is not known: " + because);
+  return ledger;
+}
+
 std::string set_label(const PageSets& sets, SetId set,
                       const std::vector<LedgerProcess>& processes) {
   const std::vector<SetMember> members = sets.members(set);

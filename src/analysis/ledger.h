@@ -12,6 +12,7 @@
 
 #include "analysis/page_sets.h"
 #include "analysis/page_tally.h"
+#include "analysis/system_report.h"
 #include "model/kernel_memory.h"
 #include "model/ledger.h"
 #include "model/machine.h"
@@ -48,6 +49,9 @@ struct LedgerInput {
 
 model::Ledger make_ledger(const LedgerInput& input);
 
+// What the kernel's counters alone tell, where no page may be looked at.
+model::Ledger make_counter_ledger(const SystemReport& report);
+
 // "postgres × 4", "sh (12) + cat (14) + 3 more": who a set is.
 std::string set_label(const PageSets& sets, SetId set,
                       const std::vector<LedgerProcess>& processes);
@@ -67,13 +71,5 @@ struct WhatIf {
   uint64_t private_sum_bytes = 0;  // what adding up each one's private gives
 };
 WhatIf what_if(const LedgerInput& input, const std::vector<bool>& dies);
-
-// A process's shares to the page: for ps and get.
-struct ExactUse {
-  uint64_t rss_bytes = 0;
-  uint64_t pss_bytes = 0;
-  uint64_t private_bytes = 0;
-  uint64_t group_private_bytes = 0;  // all mappers in the same group
-};
 
 }  // namespace tidemark::analysis

@@ -14,6 +14,7 @@
 
 #include "analysis/page_sets.h"
 #include "analysis/page_tally.h"
+#include "analysis/system_report.h"
 #include "base/clock.h"
 #include "parse/machine_files.h"
 #include "source/bpf/page_structs.h"
@@ -22,6 +23,7 @@
 #include "source/machine_reader.h"
 #include "source/page_census.h"
 #include "source/process_source.h"
+#include "source/system_source.h"
 
 namespace tidemark::watch {
 namespace {
@@ -396,8 +398,48 @@ base::Result<LedgerReading> LedgerReader::read() {
 
 }  // namespace
 
+namespace {
+
+base::Result<LedgerReading> read_counters_alone(const source::Roots& roots,
+                                                const std::string& because) {
+  model::Sample sample;
+  base::Status status = source::SystemSource(roots).collect(sample);
+  if (!status) return status.error();
+  std::optional<analysis::SystemReport> report =
+      analysis::make_system_report(sample);
+  if (!report) {
+    return base::fail(base::ErrorKind::Malformed,
+                      "meminfo lacks MemTotal or MemFree");
+  }
+  LedgerReading reading;
+  reading.ledger = make_counter_ledger(*report);
+  reading.ledger.tier_note = because;
+  return reading;
+}
+
+}  // namespace
+
 base::Result<LedgerReading> read_ledger(const source::Roots& roots,
                                         const LedgerOptions& options) {
+  const bool needs_pages = options.by != analysis::LedgerBy::Class ||
+                           options.sample_pages > 0 ||
+                           !options.dying_pids.empty() ||
+                           !options.dying_groups.empty();
+  if (options.most == LedgerTier::Counters && !needs_pages) {
+    return read_counters_alone(roots, "");
+  }
+  if (!needs_pages) {
+    base::Result<source::PageCensus> census =
+        source::PageCensus::open(roots.proc);
+    if (!census) return read_counters_alone(roots, census.error().what);
+    // Root of a container may open it and still not see the physical map.
+    const model::Reading<model::IoMemory> iomem = source::read_iomem(roots);
+    if (!iomem || iomem->addresses == model::AddressForm::Hidden) {
+      return read_counters_alone(
+          roots, iomem ? "/proc/iomem hides the addresses of RAM"
+                       : iomem.unknown_because);
+    }
+  }
   LedgerReader reader(roots, options);
   return options.sample_pages > 0 ? reader.read_sample() : reader.read();
 }

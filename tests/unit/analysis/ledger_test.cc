@@ -36,7 +36,8 @@ struct Machine {
   uint64_t next_frame = 1;
 
   explicit Machine(size_t process_count, bool by_mapper = false)
-      : tally(std::make_unique<PageTally>(sets, by_mapper)) {
+      : tally(std::make_unique<PageTally>(
+            sets, by_mapper ? TallyBy::Mapper : TallyBy::Owner)) {
     for (size_t i = 0; i < process_count; ++i) {
       LedgerProcess process;
       process.pid = static_cast<int32_t>(100 + i);

@@ -177,7 +177,7 @@ TEST(PageTally, FilesGoByAddressOrByMapper) {
   by_file.add(pages.chunk());
   EXPECT_EQ(by_file.counts().begin()->first,
             (TallyKey{PageClass::File, kAddress, 9}));
-  PageTally by_mapper(sets, true);
+  PageTally by_mapper(sets, TallyBy::Mapper);
   by_mapper.add(pages.chunk());
   EXPECT_EQ(by_mapper.counts().begin()->first,
             (TallyKey{PageClass::File, sets.find(kFirst), 9}));
