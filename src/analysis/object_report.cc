@@ -21,6 +21,7 @@ bool is_of(const MemoryObject& object, const ObjectScan& scan, int32_t pid) {
 // Memory that no address space shows. What holds none is not hiding any.
 bool is_hidden(const MemoryObject& object) {
   if (object.kind == ObjectKind::Handle) return false;
+  if (object.attach_count > 0) return false;
   if (object.alloc_bytes && *object.alloc_bytes == 0) return false;
   return std::ranges::none_of(object.references,
                               [](const model::ObjectReference& reference) {
@@ -69,6 +70,7 @@ ObjectRow make_row(const MemoryObject& object, const ObjectScan& scan,
     row.holders.push_back({process.id, process.name, reference.mapping_count,
                            reference.descriptor_count, reference.rights});
   }
+  row.map_count = std::max(row.map_count, object.attach_count);
   return row;
 }
 

@@ -85,6 +85,9 @@ struct MemoryObject {
   // Private mappings that may be written: each is a copy-on-write child.
   uint64_t child_count = 0;
   std::optional<ObjectKey> parent;  // of a PrivateCopy
+  // Of a SysV segment: mappings as the kernel counts them, those of processes
+  // we could not read among them.
+  uint64_t attach_count = 0;
   std::vector<ObjectReference> references;
 };
 // As it is printed and typed: "memfd:1054", "file:fe:00:12345",

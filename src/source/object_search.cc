@@ -35,6 +35,7 @@ void add_segment(const parse::SysvSegment& segment, uint64_t namespace_id,
   // table does not, so one that nobody has attached counts as ordinary.
   if (table.is_new()) object.is_shmem = true;
   object.name = segment_name(segment.key);
+  object.attach_count = segment.attach_count;
   object.size_bytes = model::known(segment.size_bytes);
   constexpr const char* kNoColumn = "sysvipc/shm has no such column";
   object.alloc_bytes = segment.rss_bytes ? model::known(*segment.rss_bytes)
@@ -83,7 +84,9 @@ class TmpfsSearch {
           facts->device_minor != top.device_minor) {
         continue;
       }
-      const std::string below = path + "/" + name;
+      std::string below = path;
+      below += '/';
+      below += name;
       if (S_ISDIR(facts->mode)) {
         enter(directory, name, top, below, level);
       } else if (S_ISREG(facts->mode) || facts->block_bytes > 0) {

@@ -99,6 +99,17 @@ TEST(ObjectReport, HiddenIsWhatNobodyMapsAndHasMemory) {
   EXPECT_EQ(report.rows[1].id, "memfd:2");
 }
 
+TEST(ObjectReport, ASegmentAttachedByAProcessNobodyMayReadIsNotHidden) {
+  MemoryObject segment = object_of(ObjectKind::Sysv, 3, 8192);
+  segment.attach_count = 2;
+  const ObjectScan scan = scan_of({segment});
+  EXPECT_TRUE(report_of(scan, chosen(ObjectSelection::Hidden)).rows.empty());
+  const ObjectReport report = report_of(scan);
+  ASSERT_EQ(report.rows.size(), 1);
+  EXPECT_EQ(report.rows[0].map_count, 2);
+  EXPECT_EQ(report.rows[0].process_count, 0);
+}
+
 TEST(ObjectReport, CountsOverAllProcessesAndRightsOfTheChosen) {
   MemoryObject shared = object_of(ObjectKind::Memfd, 1, 4096);
   shared.references = {{0, 2, 0, {true, false, false}},

@@ -96,6 +96,7 @@ TEST(ObjectSource, SegmentsOfTheTableJoinThoseThatAreMapped) {
   const MemoryObject* mapped = find(scan, "sysv:0:0");
   ASSERT_NE(mapped, nullptr) << "the first segment has the id 0";
   EXPECT_EQ(mapped->references.size(), 1);
+  EXPECT_EQ(mapped->attach_count, 1);
   EXPECT_EQ(mapped->alloc_bytes.value, 4096);
   EXPECT_EQ(mapped->swap_bytes.value, 4096);
   const MemoryObject* detached = find(scan, "sysv:0:1");
