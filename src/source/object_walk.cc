@@ -31,8 +31,8 @@ bool is_procfs(const base::Directory& directory) {
          facts.f_type == PROC_SUPER_MAGIC;
 }
 
-// The link's own mode bits say how the descriptor was opened, at a quarter of
-// the cost of its fdinfo.
+// The link's own mode bits say how the descriptor was opened: one stat, where
+// fdinfo would have to be opened, read and closed.
 ObjectRights descriptor_rights(const base::Directory& fds,
                                const std::string& number) {
   base::Result<FileFacts> link = stat_at(fds, number, false);
