@@ -91,11 +91,11 @@ class Printer {
                        : base::fit_width(text, kRangeWidth, ellipsis(style_));
   }
 
-  std::string size_of(std::optional<uint64_t> bytes) const {
-    return bytes ? base::short_size(*bytes, style_.unit) : "?";
+  std::string size_of(const std::optional<uint64_t>& bytes) const {
+    return bytes.has_value() ? base::short_size(*bytes, style_.unit) : "?";
   }
-  std::string memory_of(std::optional<uint64_t> bytes) const {
-    return bytes ? base::short_size(*bytes, style_.unit) : "-";
+  std::string memory_of(const std::optional<uint64_t>& bytes) const {
+    return bytes.has_value() ? base::short_size(*bytes, style_.unit) : "-";
   }
 
   void print_region(const KmapRegion& region) {
