@@ -62,6 +62,12 @@ def share_of(report, ledger_class):
     return bytes_of(report, ledger_class) / report["total_bytes"]
 
 
+def meminfo():
+    lines = pathlib.Path("/proc/meminfo").read_text().splitlines()
+    return {name: int(text.split()[0]) * 1024
+            for name, text in (line.split(":") for line in lines)}
+
+
 def agreement(report):
     stable = (report["mapped_pages"] - report["changed_pages"] -
               report["unreadable_pages"])
@@ -71,7 +77,7 @@ def agreement(report):
 @functools.cache
 def usage_program():
     """A small one: what a child of ours has for a peak begins with our own size."""
-    source = pathlib.Path(__file__).parents[2] / "bench/usage.c"
+    source = pathlib.Path(__file__).resolve().parents[2] / "bench/usage.c"
     program_path = f"{public_folder()}/usage"
     subprocess.run(["cc", "-O2", "-o", program_path, source], check=True)
     return program_path
@@ -149,21 +155,24 @@ class Sums(unittest.TestCase):
         self.assertLessEqual(share_of(report, "unnamed"), 0.01)
 
     def test_classes_agree_with_the_kernels_counters(self):
-        """Other work on the machine moves pages meanwhile: within 0.5 % of RAM."""
+        """Within what the counters said before and after, and 0.5 % of RAM."""
+        before = meminfo()
         report = ledger()
-        info = dict(line.split(":") for line in
-                    pathlib.Path("/proc/meminfo").read_text().splitlines())
-        info = {name: int(text.split()[0]) * 1024 for name, text in info.items()}
+        after = meminfo()
         anon = sum(bytes_of(report, f"anon-{kind}") for kind in ("private", "shared"))
-        for name, found, told in (
-                ("anon", anon, info["AnonPages"]),
-                ("shmem", bytes_of(report, "shmem"), info["Shmem"]),
-                ("slab", bytes_of(report, "slab"), info["Slab"]),
+        slack = 0.005 * report["total_bytes"]
+        for name, found, counter in (
+                ("anon", anon, lambda info: info["AnonPages"]),
+                ("shmem", bytes_of(report, "shmem"), lambda info: info["Shmem"]),
+                ("slab", bytes_of(report, "slab"), lambda info: info["Slab"]),
                 ("files", bytes_of(report, "file"),
-                 info["Cached"] + info["Buffers"] - info["Shmem"]),
-                ("tables", bytes_of(report, "page-tables"), info["PageTables"])):
-            self.assertLess(abs(found - told), 0.005 * report["total_bytes"],
-                            f"{name}: {found >> 20} MiB, told {told >> 20} MiB")
+                 lambda info: info["Cached"] + info["Buffers"] - info["Shmem"]),
+                ("tables", bytes_of(report, "page-tables"),
+                 lambda info: info["PageTables"])):
+            told = sorted((counter(before), counter(after)))
+            words = f"{name}: {found >> 20} MiB, told {[one >> 20 for one in told]}"
+            self.assertGreaterEqual(found, told[0] - slack, words)
+            self.assertLessEqual(found, told[1] + slack, words)
 
 
 @needs_root
@@ -194,7 +203,7 @@ class KnownMemory(unittest.TestCase):
     @needs_structs
     def test_a_file_that_was_read_and_closed_by_its_path(self):
         # Beside the tests and not in /tmp, which may be shared memory.
-        folder = pathlib.Path(__file__).parents[2] / "build"
+        folder = pathlib.Path(__file__).resolve().parents[2] / "build"
         folder.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as name:
             path = os.path.join(name, "read and closed")
@@ -233,13 +242,24 @@ class KnownMemory(unittest.TestCase):
             self.check_pages(mine, PRIVATE_MIB, 4 * OWN_PAGES)
 
     def test_mappers_are_found_as_often_as_the_kernel_says(self):
-        """Of pages that keep still. Beside compilers frames go from hand to hand
-        while they are looked at; the best of some runs is what we can do."""
+        """Of pages that keep still, in every run in which 95 % did. Beside
+        compilers frames go from hand to hand while they are looked at, and only a
+        limited number is looked at twice: such runs are shown and not judged."""
+        quiet = 0
+        figures = []
         with hold():
-            found = max(agreement(ledger()) for _ in range(5))
-        print(f"mappers agree for {found:.4%} of the pages that kept still",
-              file=sys.stderr)
-        self.assertGreaterEqual(found, 0.999)
+            for _ in range(6):
+                report = ledger()
+                moved = 1 - ((report["agreeing_pages"] + report["unreadable_pages"]) /
+                             report["mapped_pages"])
+                figures.append(f"{agreement(report):.3%} ({moved:.1%} differed at first)")
+                if moved > 0.05:
+                    continue
+                quiet += 1
+                self.assertGreaterEqual(agreement(report), 0.999, figures)
+        print("mappers agree:", ", ".join(figures), file=sys.stderr)
+        if quiet == 0:
+            self.skipTest(f"the machine is too busy to judge: {', '.join(figures)}")
 
 
 class Manners(unittest.TestCase):
