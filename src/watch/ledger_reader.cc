@@ -16,8 +16,8 @@
 #include "analysis/page_tally.h"
 #include "analysis/system_report.h"
 #include "base/clock.h"
-#include "parse/machine_files.h"
 #include "source/bpf/page_structs.h"
+#include "source/file_names.h"
 #include "source/frame_walk.h"
 #include "source/kernel_files.h"
 #include "source/machine_reader.h"
@@ -45,51 +45,6 @@ std::vector<model::FrameRange> ram_of(const model::IoMemory& iomem,
   }
   return ranges;
 }
-
-// Paths as programs name them: the mount the file system of a file is seen
-// through, and what the kernel calls memory without a mount.
-class FileNames {
- public:
-  explicit FileNames(const source::Roots& roots) {
-    base::Result<std::string> text =
-        base::read_file_at(roots.proc, "self/mountinfo");
-    if (!text) return;
-    base::Result<std::vector<parse::Mount>> mounts =
-        parse::parse_mountinfo(*text);
-    if (!mounts) return;
-    for (parse::Mount& mount : *mounts) {
-      mounts_[{mount.device_major, mount.device_minor}].push_back(
-          std::move(mount));
-    }
-  }
-
-  std::string name(const model::CachedFile& file) const {
-    const std::string device = std::to_string(file.device_major) + ":" +
-                               std::to_string(file.device_minor);
-    if (file.inode_id == 0) return "(gone meanwhile)";
-    if (file.path.empty()) {
-      return "(inode " + std::to_string(file.inode_id) + " on " + device + ")";
-    }
-    const char* deleted = file.link_count == 0 ? " (deleted)" : "";
-    if (!file.is_whole) return "…" + file.path + deleted;
-    auto mounts = mounts_.find({file.device_major, file.device_minor});
-    if (mounts == mounts_.end()) {
-      // The kernel's own mounts: "/memfd:name", "/SYSV00000000", "/dev/zero".
-      return file.link_count == 0 ? file.path : file.path + " on " + device;
-    }
-    for (const parse::Mount& mount : mounts->second) {
-      const std::string root = mount.root == "/" ? "" : mount.root;
-      if (!file.path.starts_with(root)) continue;
-      const std::string point =
-          mount.mount_point == "/" ? "" : mount.mount_point;
-      return point + file.path.substr(root.size()) + deleted;
-    }
-    return file.path + " on " + device + deleted;
-  }
-
- private:
-  std::map<std::pair<uint32_t, uint32_t>, std::vector<parse::Mount>> mounts_;
-};
 
 class LedgerReader {
  public:
@@ -230,7 +185,7 @@ void LedgerReader::name_owners() {
     cached.resize(options_.named_file_count);
   }
   std::ranges::copy(cached, std::back_inserter(files));
-  const FileNames names(roots_);
+  const source::FileNames names(roots_);
   base::Result<std::vector<model::CachedFile>> told =
       structs_->name_files(files);
   if (told) {
@@ -421,10 +376,9 @@ base::Result<LedgerReading> read_counters_alone(const source::Roots& roots,
 
 base::Result<LedgerReading> read_ledger(const source::Roots& roots,
                                         const LedgerOptions& options) {
-  const bool needs_pages = options.by != analysis::LedgerBy::Class ||
-                           options.sample_pages > 0 ||
-                           !options.dying_pids.empty() ||
-                           !options.dying_groups.empty();
+  const bool needs_pages =
+      options.by != analysis::LedgerBy::Class || options.sample_pages > 0 ||
+      !options.dying_pids.empty() || !options.dying_groups.empty();
   if (options.most == LedgerTier::Counters && !needs_pages) {
     return read_counters_alone(roots, "");
   }

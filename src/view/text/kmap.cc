@@ -142,9 +142,10 @@ class Printer {
   }
 
   void print_area(const VmallocArea& area) {
-    const std::optional<uint64_t> memory =
-        area.pages ? std::optional(*area.pages * report_.page_size_bytes)
-                   : std::nullopt;
+    const std::string memory =
+        area.pages ? base::short_size(*area.pages * report_.page_size_bytes,
+                                      style_.unit)
+                   : "-";
     std::string kind(analysis::vmalloc_kind_token(area.kind));
     if (area.is_user) kind += ", user";
     if (area.phys) kind += fmt::format(" of {:#x}", *area.phys);
@@ -152,11 +153,9 @@ class Printer {
     // Hashes say nothing, so the caller takes their place.
     if (report_.area_addresses == AddressForm::Real) {
       line("M", 1, range_of(AddressRange{*area.start, *area.end}),
-           size_of(area.size_bytes), memory_of(memory),
-           quoted(name) + " " + kind);
+           size_of(area.size_bytes), memory, quoted(name) + " " + kind);
     } else {
-      line("M", 1, placed(name), size_of(area.size_bytes), memory_of(memory),
-           kind);
+      line("M", 1, placed(name), size_of(area.size_bytes), memory, kind);
     }
   }
 
