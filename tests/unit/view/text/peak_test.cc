@@ -8,6 +8,7 @@
 #include "unit/view/examples.h"
 #include "unit/view/recording_example.h"
 #include "unit/view/text/lines.h"
+#include "view/text/watcher.h"
 
 namespace tidemark::view {
 namespace {
