@@ -1,0 +1,177 @@
+#include "analysis/graph_objects.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace tidemark::analysis {
+namespace {
+
+using model::Mapping;
+using model::RegionKind;
+using model::SmapsField;
+
+// Of a mapping, or of a part of one.
+struct Share {
+  uint64_t size_bytes = 0;
+  uint64_t pss_bytes = 0;
+  uint64_t rss_bytes = 0;
+  uint64_t swap_bytes = 0;
+  // The kernel does not divide these among who shares them.
+  uint64_t shared_huge_bytes = 0;
+};
+
+// A hand-made tree may say anything of its sizes.
+uint64_t plus(uint64_t a, uint64_t b) {
+  return a + b < a ? UINT64_MAX : a + b;
+}
+
+class Finder {
+ public:
+  explicit Finder(const model::Sample& sample) : sample_(sample) {
+    found_.references.resize(sample.processes.size());
+  }
+
+  GraphObjects find() {
+    for (size_t i = 0; i < sample_.processes.size(); ++i)
+      add_process(i);
+    for (size_t i = 0; i < shared_huge_.size(); ++i)
+      found_.objects[i].committed_bytes += shared_huge_[i];
+    return std::move(found_);
+  }
+
+ private:
+  void add_process(size_t index) {
+    const model::Process& process = sample_.processes[index];
+    if (!process.mappings) return;
+    process_ = index;
+    places_.clear();
+    huge_of_process_.clear();
+    const std::vector<Mapping>& mappings = *process.mappings;
+    for (const model::Region& region : model::find_regions(
+             mappings, model::region_hints(process, sample_.memory_devices))) {
+      for (size_t i = 0; i < region.mapping_count; ++i)
+        add_mapping(region, mappings[region.first_index + i]);
+    }
+    // Those who share huge pages see the same ones: the largest view of them is
+    // the least there is.
+    for (const auto& [object, bytes] : huge_of_process_)
+      shared_huge_[object] = std::max(shared_huge_[object], bytes);
+  }
+
+  void add_mapping(const model::Region& region, const Mapping& mapping) {
+    const uint64_t own_huge =
+        mapping.fields.get_or_zero(SmapsField::PrivateHugetlb);
+    Share share;
+    share.size_bytes = mapping.size_bytes();
+    share.pss_bytes = mapping.fields.get_or_zero(SmapsField::Pss) + own_huge;
+    share.rss_bytes = mapping.fields.get_or_zero(SmapsField::Rss) + own_huge;
+    share.swap_bytes = mapping.fields.get_or_zero(SmapsField::SwapPss);
+    share.shared_huge_bytes =
+        mapping.fields.get_or_zero(SmapsField::SharedHugetlb);
+    if (!mapping.is_file()) {
+      const size_t object =
+          private_object(region.kind, object_name(region.kind, region.name));
+      add(object, mapping, share);
+      return;
+    }
+    // What was written privately is the process's own. Its size is known, its
+    // share is not: pages that a fork left shared count for less.
+    const uint64_t written = mapping.fields.get_or_zero(SmapsField::Anonymous);
+    const size_t file = file_object(region.kind, mapping);
+    const bool is_shared = mapping.permissions.shared;
+    if (is_shared || (written == 0 && share.swap_bytes == 0)) {
+      add(file, mapping, share);
+      return;
+    }
+    Share copy;
+    copy.size_bytes = share.size_bytes;
+    copy.pss_bytes = std::min(written, share.pss_bytes);
+    copy.rss_bytes = std::min(written, share.rss_bytes);
+    share.pss_bytes -= copy.pss_bytes;
+    share.rss_bytes -= copy.rss_bytes;
+    // A file's own pages are written back and not swapped.
+    std::swap(copy.swap_bytes, share.swap_bytes);
+    add(file, mapping, share);
+    const size_t child = private_object(region.kind, mapping.name);
+    if (found_.objects[child].parent_koid == 0) {
+      found_.objects[child].parent_koid = file + 1;
+      ++found_.objects[file].child_count;
+    }
+    add(child, mapping, copy);
+  }
+
+  size_t make(RegionKind kind, const std::string& name) {
+    GraphObject& object = found_.objects.emplace_back();
+    object.kind = kind;
+    object.name = name;
+    shared_huge_.push_back(0);
+    return found_.objects.size() - 1;
+  }
+
+  size_t private_object(RegionKind kind, const std::string& name) {
+    auto [known, is_new] =
+        private_.try_emplace({process_, kind, name}, found_.objects.size());
+    return is_new ? make(kind, name) : known->second;
+  }
+
+  size_t file_object(RegionKind kind, const Mapping& mapping) {
+    auto [known, is_new] =
+        files_.try_emplace({mapping.device_major, mapping.device_minor,
+                            mapping.inode_id, mapping.name},
+                           found_.objects.size());
+    if (!is_new) return known->second;
+    const size_t place = make(kind, mapping.name);
+    GraphObject& object = found_.objects[place];
+    object.device_major = mapping.device_major;
+    object.device_minor = mapping.device_minor;
+    object.inode_id = mapping.inode_id;
+    return place;
+  }
+
+  void add(size_t place, const Mapping& mapping, const Share& share) {
+    GraphObject& object = found_.objects[place];
+    if (object.inode_id != 0) {
+      object.size_bytes = std::max(
+          object.size_bytes, plus(mapping.offset_bytes, share.size_bytes));
+    } else {
+      object.size_bytes += share.size_bytes;
+    }
+    object.committed_bytes = plus(object.committed_bytes, share.pss_bytes);
+    object.swap_bytes += share.swap_bytes;
+    ++object.mapping_count;
+    std::vector<GraphReference>& references = found_.references[process_];
+    auto [known, is_new] = places_.try_emplace(place, references.size());
+    if (is_new) {
+      references.emplace_back().object = place;
+      ++object.share_count;
+    }
+    GraphReference& reference = references[known->second];
+    ++reference.mapping_count;
+    reference.pss_bytes += share.pss_bytes;
+    reference.rss_bytes += share.rss_bytes;
+    reference.can_read |= mapping.permissions.read;
+    reference.can_write |= mapping.permissions.write;
+    reference.can_execute |= mapping.permissions.execute;
+    huge_of_process_[place] += share.shared_huge_bytes;
+  }
+
+  const model::Sample& sample_;
+  GraphObjects found_;
+  size_t process_ = 0;
+  std::map<std::tuple<size_t, RegionKind, std::string>, size_t> private_;
+  std::map<std::tuple<uint32_t, uint32_t, uint64_t, std::string>, size_t>
+      files_;
+  std::map<size_t, size_t> places_;  // of the references of this process
+  std::map<size_t, uint64_t> huge_of_process_;
+  std::vector<uint64_t> shared_huge_;  // of each object
+};
+
+}  // namespace
+
+GraphObjects find_objects(const model::Sample& sample) {
+  return Finder(sample).find();
+}
+
+}  // namespace tidemark::analysis
