@@ -7,6 +7,10 @@ install(
     \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/memstat\"
     SYMBOLIC)")
 
+# Built into the binary too; here to be read and copied.
+install(FILES ${PROJECT_SOURCE_DIR}/share/tidemark/graph_schema.json
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark)
+
 if(TIDEMARK_DOCS)
   set(share ${PROJECT_BINARY_DIR}/share)
   add_custom_command(

@@ -20,6 +20,8 @@ const std::vector<CommandEntry>& command_table() {
        kmap_command},
       {"objects", "files, memfds, segments, sockets: what has the memory",
        objects_command},
+      {"graph", "the machine as a tree of records, in memgraph's JSON",
+       graph_command},
       {"record", "record memory over time, every mapping, to a file",
        record_command},
       {"peak", "the highest moment of a recording, and what it was",

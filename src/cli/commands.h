@@ -20,6 +20,7 @@ Command diff_command();
 Command import_command();
 Command export_command();
 Command ledger_command();
+Command graph_command();
 Command doctor_command();
 Command completion_command();
 Command manual_command();
