@@ -18,4 +18,5 @@ function(tidemark_embed room file constant)
     ${PROJECT_BINARY_DIR}/generated/${room}/embedded/${stem}.h @ONLY)
 endfunction()
 
+tidemark_embed(cli share/tidemark/buckets.json kBucketRules)
 tidemark_embed(cli share/tidemark/graph_schema.json kGraphSchema)

@@ -8,7 +8,8 @@ install(
     SYMBOLIC)")
 
 # Built into the binary too; here to be read and copied.
-install(FILES ${PROJECT_SOURCE_DIR}/share/tidemark/graph_schema.json
+install(FILES ${PROJECT_SOURCE_DIR}/share/tidemark/buckets.json
+              ${PROJECT_SOURCE_DIR}/share/tidemark/graph_schema.json
         DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark)
 
 if(TIDEMARK_DOCS)

@@ -22,6 +22,7 @@ const std::vector<CommandEntry>& command_table() {
        objects_command},
       {"graph", "the machine as a tree of records, in memgraph's JSON",
        graph_command},
+      {"buckets", "all RAM under names people know, by rules", buckets_command},
       {"record", "record memory over time, every mapping, to a file",
        record_command},
       {"peak", "the highest moment of a recording, and what it was",

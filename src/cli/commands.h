@@ -21,6 +21,7 @@ Command import_command();
 Command export_command();
 Command ledger_command();
 Command graph_command();
+Command buckets_command();
 Command doctor_command();
 Command completion_command();
 Command manual_command();
