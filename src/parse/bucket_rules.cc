@@ -21,11 +21,13 @@ constexpr size_t kMostNameBytes = 200;
 // Hands the text to the parser and counts the lines it has taken.
 class CountingIterator {
  public:
+  // NOLINTBEGIN(readability-identifier-naming): as iterator_traits has them
   using iterator_category = std::input_iterator_tag;
   using value_type = char;
   using difference_type = std::ptrdiff_t;
   using pointer = const char*;
   using reference = const char&;
+  // NOLINTEND(readability-identifier-naming)
 
   CountingIterator(const char* at, size_t* line) : at_(at), line_(line) {}
   reference operator*() const { return *at_; }

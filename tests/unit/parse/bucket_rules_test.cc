@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "unit/fixture.h"
 
@@ -90,6 +91,64 @@ TEST(BucketRules, EveryTruncationOfTheBuiltInRulesIsRefused) {
   for (size_t size = 0; size < 1500; size += 7) {
     EXPECT_FALSE(parse_bucket_rules(whole.substr(0, size))) << size;
   }
+}
+
+// The first rule that would take private memory of a process of this name.
+std::string built_in_bucket(const Rules& rules, std::string_view process) {
+  for (const model::BucketRule& rule : rules) {
+    if (rule.vmo.matches_all() && rule.cgroup.matches_all() &&
+        rule.process.matches(process)) {
+      return rule.name;
+    }
+  }
+  return "";
+}
+
+TEST(BucketRules, BuiltInOnesKnowCommonPrograms) {
+  base::Result<Rules> rules = parse_bucket_rules(
+      test::read_fixture("../../share/tidemark/buckets.json"));
+  ASSERT_TRUE(rules) << rules.error().what;
+  const std::pair<const char*, const char*> known[] = {
+      {"firefox-esr", "Firefox"},
+      {"Isolated Web Co", "Firefox"},
+      {"chrome", "Chromium and Chrome"},
+      {"java", "Java"},
+      {"python3 style.py", "Python"},
+      {"python3.11", "Python"},
+      {"postgres: checkpointer", "PostgreSQL"},
+      {"mariadbd", "MySQL and MariaDB"},
+      {"redis-server", "Redis and other key-value stores"},
+      {"nginx: worker process", "Web servers"},
+      {"php-fpm: pool www", "Web servers"},
+      {"cc1plus", "Compilers and linkers"},
+      {"rustc", "Compilers and linkers"},
+      {"bash", "Shells"},
+      {"sh build.sh", "Shells"},
+      {"systemd", "systemd and its daemons"},
+      {"systemd-journald", "systemd and its daemons"},
+      {"containerd-shim-runc-v2", "Container runtimes"},
+      {"qemu-system-x86_64", "Virtual machines"},
+      {"Xorg", "X and Wayland"},
+      {"gnome-shell", "GNOME, KDE and other desktops"},
+      {"sshd: ann [priv]", "Remote login"},
+      {"node server.js", "Node.js"},
+      {"somebody", ""},
+  };
+  for (const auto& [process, bucket] : known) {
+    EXPECT_EQ(built_in_bucket(*rules, process), bucket) << process;
+  }
+}
+
+TEST(BucketRules, BuiltInOnesGiveSharedLibrariesToNobody) {
+  base::Result<Rules> rules = parse_bucket_rules(
+      test::read_fixture("../../share/tidemark/buckets.json"));
+  ASSERT_TRUE(rules) << rules.error().what;
+  const base::Pattern& first = rules->front().vmo;
+  EXPECT_TRUE(first.matches("/usr/lib/x86_64-linux-gnu/libc.so.6"));
+  EXPECT_TRUE(first.matches("/lib64/ld-linux-x86-64.so.2"));
+  EXPECT_TRUE(first.matches("/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30"));
+  EXPECT_FALSE(first.matches("/usr/lib/firefox-esr/libxul.so"));
+  EXPECT_FALSE(first.matches("[heap]"));
 }
 
 }  // namespace
