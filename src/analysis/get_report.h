@@ -38,7 +38,7 @@ struct PeakReadings {
 struct GetReport {
   bool is_new_high = false;  // read because memory rose, not by the clock
   uint64_t realtime_ns = 0;
-  uint64_t read_ns = 0;  // how long reading took
+  uint64_t read_ns = 0;   // how long reading took
   bool is_exact = false;  // shares to the page; private of a tree is the tree's
   Use total;
   std::vector<GetProcess> processes;  // parents before children

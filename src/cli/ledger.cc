@@ -70,9 +70,9 @@ base::Result<ExitCode> run_ledger(LedgerCommandOptions options) {
                                           ? options.text.row_limit
                                           : options.text.part_limit;
   }
-  const bool needs_pages =
-      options.ledger.by != LedgerBy::Class || options.is_what_if ||
-      options.ledger.sample_pages > 0;
+  const bool needs_pages = options.ledger.by != LedgerBy::Class ||
+                           options.is_what_if ||
+                           options.ledger.sample_pages > 0;
   if (needs_pages && options.ledger.most == model::LedgerTier::Counters) {
     return base::fail(ErrorKind::Misused,
                       "the counters tell classes and nothing else",
