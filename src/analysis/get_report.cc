@@ -55,8 +55,8 @@ void note_shared_hugetlb(const model::Sample& sample, GetReport& report) {
 void note_exactness(const model::Sample& sample, GetReport& report) {
   if (!sample.sharing) return;
   report.is_exact = true;
-  const auto unknown = static_cast<size_t>(
-      std::ranges::count(sample.sharing->is_unknown, true));
+  const auto unknown =
+      static_cast<size_t>(std::ranges::count(sample.sharing->is_unknown, true));
   if (unknown > 0) {
     report.notes.push_back("the pages of " + std::to_string(unknown) +
                            " processes could not be told; theirs are as smaps "
@@ -95,8 +95,8 @@ GetReport make_get_report(
   const std::vector<Use> uses = uses_of(sample, costs);
   std::vector<size_t> members;
   for (const TreeEntry& entry : process_tree(sample.processes)) {
-    GetProcess row = describe(sample.processes[entry.index],
-                              uses[entry.index], memory_devices);
+    GetProcess row = describe(sample.processes[entry.index], uses[entry.index],
+                              memory_devices);
     row.depth = entry.depth;
     members.push_back(entry.index);
     if (row.state == model::ProcessState::Denied) {

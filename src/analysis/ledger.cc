@@ -56,6 +56,12 @@ class Builder {
 
   void add(LedgerClass ledger_class, std::string owner, uint64_t pages,
            uint64_t group = 0, SetId set = 0, std::string note = {});
+  static std::string named(const std::map<uint64_t, std::string>& names,
+                           uint64_t address, std::string_view otherwise);
+  std::string mapper_label(SetId set, std::string_view nobody) const;
+  void add_cached(LedgerClass ledger_class, const TallyKey& key,
+                  uint64_t count);
+  bool add_of_programs(const TallyKey& key, uint64_t count);
   void add_counted(const TallyKey& key, uint64_t count);
   void add_slab();
   void add_page_tables();
@@ -110,71 +116,84 @@ void Builder::add(LedgerClass ledger_class, std::string owner, uint64_t pages,
 constexpr std::string_view kOthers = "(other files)";
 constexpr std::string_view kUnreadable = "(of processes that may not be read)";
 
-void Builder::add_counted(const TallyKey& key, uint64_t count) {
-  const auto set = static_cast<SetId>(key.owner);
-  const bool is_sample = input_.sample != nullptr;
-  const auto set_name = [&] {
-    if (is_sample) return std::string();
-    return set == 0 ? std::string(kUnreadable)
-                    : set_label(*input_.sets, set, input_.processes);
-  };
+std::string Builder::named(const std::map<uint64_t, std::string>& names,
+                           uint64_t address, std::string_view otherwise) {
+  auto found = names.find(address);
   // What has gone before it was asked for has no name.
-  const auto named = [&](const std::map<uint64_t, std::string>& names,
-                         std::string_view otherwise) {
-    auto found = names.find(key.owner);
-    return found == names.end() || found->second.empty()
-               ? std::string(otherwise)
-               : found->second;
-  };
-  const bool has_structs = input_.tally->has_structs();
+  return found == names.end() || found->second.empty() ? std::string(otherwise)
+                                                       : found->second;
+}
+
+// A sample does not ask who maps a page.
+std::string Builder::mapper_label(SetId set, std::string_view nobody) const {
+  if (input_.sample) return {};
+  return set == 0 ? std::string(nobody)
+                  : set_label(*input_.sets, set, input_.processes);
+}
+
+void Builder::add_cached(LedgerClass ledger_class, const TallyKey& key,
+                         uint64_t count) {
+  if (input_.tally->has_structs() && !input_.tally->is_by_mapper()) {
+    add(ledger_class, named(input_.files, key.owner, kOthers), count,
+        key.group);
+    return;
+  }
+  const auto set = static_cast<SetId>(key.owner);
+  std::string owner = mapper_label(set, "(mapped by nobody)");
+  if (set != 0) owner.insert(0, "mapped by ");
+  add(ledger_class, std::move(owner), count, key.group, set);
+}
+
+// True when it was a page that programs have.
+bool Builder::add_of_programs(const TallyKey& key, uint64_t count) {
+  const auto set = static_cast<SetId>(key.owner);
   switch (key.page_class) {
     case PageClass::Anon:
       add(set == 0 || input_.sets->is_private(set) ? LedgerClass::AnonPrivate
                                                    : LedgerClass::AnonShared,
-          set_name(), count, key.group, set);
-      break;
+          mapper_label(set, kUnreadable), count, key.group, set);
+      return true;
     case PageClass::AnonShared:
       add(LedgerClass::AnonShared, "", count);
-      break;
+      return true;
     case PageClass::AnonUnmapped:
       add(LedgerClass::AnonUnmapped, "(swap cache)", count, key.group);
-      break;
+      return true;
     case PageClass::File:
-    case PageClass::Shmem: {
-      const LedgerClass found = key.page_class == PageClass::File
-                                    ? LedgerClass::File
-                                    : LedgerClass::Shmem;
-      if (has_structs && !input_.tally->is_by_mapper()) {
-        add(found, named(input_.files, kOthers), count, key.group);
-      } else {
-        add(found,
-            is_sample ? ""
-            : set == 0
-                ? "(mapped by nobody)"
-                : "mapped by " + set_label(*input_.sets, set, input_.processes),
-            count, key.group, set);
-      }
-      break;
-    }
+      add_cached(LedgerClass::File, key, count);
+      return true;
+    case PageClass::Shmem:
+      add_cached(LedgerClass::Shmem, key, count);
+      return true;
     case PageClass::HugetlbUsed:
-      add(LedgerClass::Hugetlb,
-          set == 0 && !is_sample ? "(in no program)" : set_name(), count,
+      add(LedgerClass::Hugetlb, mapper_label(set, "(in no program)"), count,
           key.group, set);
-      break;
+      return true;
     case PageClass::HugetlbFree:
       add(LedgerClass::Hugetlb, "(free in the pool)", count);
-      break;
+      return true;
+    case PageClass::KernelMapped:
+      add(LedgerClass::KernelMapped, mapper_label(set, kUnreadable), count,
+          key.group, set);
+      return true;
+    default:
+      return false;
+  }
+}
+
+void Builder::add_counted(const TallyKey& key, uint64_t count) {
+  if (add_of_programs(key, count)) return;
+  switch (key.page_class) {
     case PageClass::Slab:
-      if (has_structs) {
-        add(LedgerClass::Slab, named(input_.caches, "(gone meanwhile)"), count,
+      if (input_.tally->has_structs()) {
+        add(LedgerClass::Slab,
+            named(input_.caches, key.owner, "(gone meanwhile)"), count,
             key.group);
       }
       break;  // else by the counters of the caches
     case PageClass::LargeKmalloc:
       add(LedgerClass::Slab, "(large kmalloc)", count, key.group);
       break;
-    case PageClass::PageTables:
-      break;  // by the counters of the processes
     case PageClass::KernelStack:
       add(LedgerClass::KernelStacks, process_label(key.owner), count,
           key.group);
@@ -182,18 +201,12 @@ void Builder::add_counted(const TallyKey& key, uint64_t count) {
     case PageClass::Compressed:
       add(LedgerClass::Compressed, "(zsmalloc)", count, key.group);
       break;
-    case PageClass::KernelMapped:
-      add(LedgerClass::KernelMapped, set_name(), count, key.group, set);
-      break;
     case PageClass::KernelCharged:
       pool_.charged[key.group] += count;
       break;
     case PageClass::KernelOther:
       pool_.other += count;
       break;
-    case PageClass::Reserved:
-    case PageClass::FreeOther:
-      break;  // by counters
     case PageClass::Balloon:
       add(LedgerClass::Balloon, "", count, key.group);
       break;
@@ -206,6 +219,8 @@ void Builder::add_counted(const TallyKey& key, uint64_t count) {
     case PageClass::Unstable:
       add(LedgerClass::Unstable, "", count, key.group);
       break;
+    default:
+      break;  // parted by counters: page tables, reserved, free on other lists
   }
 }
 
@@ -390,6 +405,7 @@ void Builder::add_vmalloc() {
   // Some of these programs map, and those stand with the programs.
   uint64_t mapped = input_.tally->count_of(PageClass::KernelMapped);
   std::vector<std::pair<uint64_t, std::string>> sorted;
+  sorted.reserve(callers.size());
   for (const auto& [caller, count] : callers)
     sorted.emplace_back(count, caller);
   std::ranges::sort(sorted, std::greater());
@@ -547,82 +563,6 @@ Ledger Builder::build() {
 
 Ledger make_ledger(const LedgerInput& input) {
   return Builder(input).build();
-}
-
-Ledger make_counter_ledger(const SystemReport& report) {
-  struct Place {
-    SystemColumn column;
-    LedgerClass ledger_class;
-    std::string_view owner;
-  };
-  static constexpr Place kPlaces[] = {
-      {SystemColumn::Anon, LedgerClass::AnonPrivate,
-       "(of one process or of several)"},
-      {SystemColumn::File, LedgerClass::File, ""},
-      {SystemColumn::Shmem, LedgerClass::Shmem, ""},
-      {SystemColumn::HugeTlb, LedgerClass::Hugetlb, ""},
-      {SystemColumn::SlabUsed, LedgerClass::Slab, "(in use)"},
-      {SystemColumn::SlabSlack, LedgerClass::Slab, "(slack)"},
-      {SystemColumn::PageTables, LedgerClass::PageTables, ""},
-      {SystemColumn::Stacks, LedgerClass::KernelStacks, ""},
-      {SystemColumn::Vmalloc, LedgerClass::Vmalloc, ""},
-      {SystemColumn::PerCpu, LedgerClass::Percpu, ""},
-      {SystemColumn::Compressed, LedgerClass::Compressed, ""},
-      {SystemColumn::Sockets, LedgerClass::Kernel, "(sockets)"},
-      {SystemColumn::Wired, LedgerClass::Boot, ""},
-      {SystemColumn::Balloon, LedgerClass::Balloon, ""},
-      {SystemColumn::Free, LedgerClass::Free, "(buddy lists)"},
-      {SystemColumn::FreePerCpu, LedgerClass::Free, "(lists of each CPU)"},
-      {SystemColumn::FreeUninitialised, LedgerClass::Free,
-       "(not yet given to the allocator)"},
-  };
-  Ledger ledger;
-  ledger.tier = model::LedgerTier::Counters;
-  ledger.total_bytes = report.total_bytes;
-  ledger.elapsed_ns = report.read_ns;
-  uint64_t left = report.total_bytes;
-  std::optional<LedgerClass> last;
-  size_t top = 0;                // the row of that class
-  std::vector<LedgerRow> parts;  // of it, not yet behind it
-  const auto end_class = [&] {
-    std::ranges::move(parts, std::back_inserter(ledger.rows));
-    parts.clear();
-  };
-  for (const Place& place : kPlaces) {
-    const model::Reading<int64_t>& told = report.at(place.column).bytes;
-    // Counters are read one after the other: they may overlap, and a row can
-    // take no more than is left.
-    const uint64_t wanted =
-        told && *told > 0 ? static_cast<uint64_t>(*told) : 0;
-    const uint64_t bytes = std::min(wanted, left);
-    if (bytes < wanted) {
-      ledger.notes.push_back("the counters overlap by " +
-                             std::to_string((wanted - bytes) >> 10) + " KiB");
-    }
-    left -= bytes;
-    if (bytes == 0) continue;
-    if (last != place.ledger_class) {
-      end_class();
-      last = place.ledger_class;
-      top = ledger.rows.size();
-      ledger.rows.emplace_back().ledger_class = place.ledger_class;
-    }
-    ledger.rows[top].bytes += bytes;
-    if (place.owner.empty()) continue;
-    LedgerRow& part = parts.emplace_back();
-    part.ledger_class = place.ledger_class;
-    part.owner = place.owner;
-    part.bytes = bytes;
-    part.parent = ledger_class_token(place.ledger_class);
-  }
-  end_class();
-  if (left > 0) {
-    LedgerRow& rest = ledger.rows.emplace_back();
-    rest.bytes = left;
-  }
-  for (const auto& [token, because] : unknown_columns(report))
-    ledger.notes.push_back(token + " is not known: " + because);
-  return ledger;
 }
 
 std::string set_label(const PageSets& sets, SetId set,

@@ -9,24 +9,23 @@
 namespace tidemark::model {
 
 // Bits of /proc/kpageflags, kernel ABI.
-enum PageFlag : uint64_t {
-  kPageLocked = uint64_t{1} << 0,
-  kPageUptodate = uint64_t{1} << 3,
-  kPageLru = uint64_t{1} << 5,
-  kPageSlab = uint64_t{1} << 7,
-  kPageBuddy = uint64_t{1} << 10,
-  kPageMapped = uint64_t{1} << 11,
-  kPageAnon = uint64_t{1} << 12,
-  kPageSwapCache = uint64_t{1} << 13,
-  kPageSwapBacked = uint64_t{1} << 14,
-  kPageHugetlb = uint64_t{1} << 17,
-  kPagePoisoned = uint64_t{1} << 19,
-  kPageAbsent = uint64_t{1} << 20,  // no struct: a hole in the memory
-  kPageOffline = uint64_t{1} << 23,
-  kPageZero = uint64_t{1} << 24,
-  kPageTable = uint64_t{1} << 26,
-  kPageReserved = uint64_t{1} << 32,
-};
+inline constexpr uint64_t kPageLocked = uint64_t{1} << 0;
+inline constexpr uint64_t kPageUptodate = uint64_t{1} << 3;
+inline constexpr uint64_t kPageLru = uint64_t{1} << 5;
+inline constexpr uint64_t kPageSlab = uint64_t{1} << 7;
+inline constexpr uint64_t kPageBuddy = uint64_t{1} << 10;
+inline constexpr uint64_t kPageMapped = uint64_t{1} << 11;
+inline constexpr uint64_t kPageAnon = uint64_t{1} << 12;
+inline constexpr uint64_t kPageSwapCache = uint64_t{1} << 13;
+inline constexpr uint64_t kPageSwapBacked = uint64_t{1} << 14;
+inline constexpr uint64_t kPageHugetlb = uint64_t{1} << 17;
+inline constexpr uint64_t kPagePoisoned = uint64_t{1} << 19;
+inline constexpr uint64_t kPageAbsent =
+    uint64_t{1} << 20;  // no struct: a hole in the memory
+inline constexpr uint64_t kPageOffline = uint64_t{1} << 23;
+inline constexpr uint64_t kPageZero = uint64_t{1} << 24;
+inline constexpr uint64_t kPageTable = uint64_t{1} << 26;
+inline constexpr uint64_t kPageReserved = uint64_t{1} << 32;
 
 enum class PageType : uint8_t {
   None,
@@ -50,7 +49,7 @@ struct PageStruct {
 // Pages with successive frame numbers.
 struct PageChunk {
   uint64_t first_frame = 0;
-  std::span<const uint64_t> flags;   // PageFlag
+  std::span<const uint64_t> flags;   // kPage…
   std::span<const uint64_t> counts;  // how often each is mapped
   // Inode of the group each is charged to, 0 for none; empty: not known.
   std::span<const uint64_t> groups;

@@ -172,14 +172,19 @@ std::map<uint64_t, std::string> CgroupHierarchy::list() const {
     if (!directory) continue;  // removed meanwhile
     struct stat info {};
     if (::fstat(directory->fd.get(), &info) != 0) continue;
-    const std::string above = mounted_root_ == "/" ? "" : mounted_root_;
-    groups[info.st_ino] =
-        path == "." ? mounted_root_ : above + "/" + path.substr(2);
+    // The first is "."; those below it begin with "./".
+    std::string whole = mounted_root_ == "/" ? "" : mounted_root_;
+    whole += path.substr(1);
+    groups[info.st_ino] = whole.empty() ? "/" : std::move(whole);
     base::Result<std::vector<std::string>> names =
         base::list_directories(*directory);
     if (!names) continue;
-    for (const std::string& name : *names)
-      open_paths.push_back(path + "/" + name);
+    for (const std::string& name : *names) {
+      std::string below = path;
+      below += "/";
+      below += name;
+      open_paths.push_back(std::move(below));
+    }
   }
   return groups;
 }

@@ -101,8 +101,8 @@ base::Status LedgerReader::read_processes() {
   if (!pids) return pids.error();
   // Ourselves last: what we hold grows while we look at the others.
   const auto self = static_cast<int32_t>(::getpid());
-  std::ranges::stable_partition(*pids,
-                                [&](int32_t pid) { return pid != self; });
+  std::stable_partition(pids->begin(), pids->end(),
+                        [&](int32_t pid) { return pid != self; });
   for (int32_t pid : *pids) {
     if (known_pids_.contains(pid)) continue;
     base::Result<model::Process> process = reader_.read(pid);
