@@ -67,8 +67,11 @@ std::string headline(const PeakReport& report, const TextStyle& style) {
       "{} at {} ({}), tick {} of {}", what,
       base::clock_duration(report.elapsed_ns),
       utc_text(report.tick.realtime_ns), report.tick.id, report.tick_count);
-  return base::visible(report.path) + (style.utf8 ? " · " : " - ") +
-         base::visible(report.targets) + "\n" + moment + "\n";
+  std::string whom = base::visible(report.path) + (style.utf8 ? " · " : " - ") +
+                     base::visible(report.targets);
+  // A command line may be a whole script.
+  if (!style.wide) whom = base::fit_width(whom, style.width, ellipsis(style));
+  return whom + "\n" + moment + "\n";
 }
 
 // What stands in the place of shares that were not read.
