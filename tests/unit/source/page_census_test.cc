@@ -118,7 +118,8 @@ void expect_all(const Kernel& kernel, const std::vector<FrameRange>& ranges) {
 // of it may show.
 TEST(PageCensus, VisitsEachFrameOnceWhateverTheStretches) {
   constexpr uint64_t kFrames = 67'000;
-  for (uint64_t stretch : {1, 511, 513, 5000, 65536}) {
+  for (uint64_t stretch :
+       std::initializer_list<uint64_t>{1, 511, 513, 5000, 65536}) {
     const Kernel kernel(kFrames, stretch);
     expect_all(kernel, {{0, kFrames}});
   }
