@@ -48,9 +48,6 @@ base::Result<analysis::PeakReport> RecordedPeak::report(
   base::Result<size_t> at = index(options);
   if (!at) return at.error();
   const std::vector<model::RecordedTick>& ticks = recording_.ticks();
-  base::Result<model::Sample> sample =
-      recording_.sample_at(ticks[*at].id, processes_);
-  if (!sample) return sample.error();
   const uint64_t now_ns = ticks[*at].monotonic_ns;
   const uint64_t before_ns = now_ns - std::min(now_ns, kChangeNs);
   auto after = std::ranges::upper_bound(ticks, before_ns, {},
@@ -58,13 +55,10 @@ base::Result<analysis::PeakReport> RecordedPeak::report(
   const size_t earlier_index =
       after == ticks.begin() ? 0
                              : static_cast<size_t>(after - ticks.begin()) - 1;
-  std::optional<model::Sample> earlier;
-  if (earlier_index < *at) {
-    base::Result<model::Sample> read =
-        recording_.sample_at(ticks[earlier_index].id, processes_);
-    if (!read) return read.error();
-    earlier = std::move(*read);
-  }
+  // The first tick has none before it, and is compared with itself.
+  base::Result<store::Recording::Pair> states = recording_.pair_at(
+      ticks[*at].id, ticks[std::min(earlier_index, *at)].id, processes_);
+  if (!states) return states.error();
   analysis::PeakInput input;
   input.path = recording_.path();
   input.info = &recording_.info();
@@ -73,8 +67,8 @@ base::Result<analysis::PeakReport> RecordedPeak::report(
   input.metric = options.metric;
   input.is_asked_moment = options.tick_index.has_value();
   input.tick_index = *at;
-  input.sample = &*sample;
-  input.earlier = earlier ? &*earlier : nullptr;
+  input.sample = &states->at;
+  input.earlier = earlier_index < *at ? &states->earlier : nullptr;
   input.earlier_index = earlier_index;
   input.row_limit = options.row_limit;
   // The kernel's marks belong to the peak.

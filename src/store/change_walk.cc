@@ -96,7 +96,6 @@ uint64_t flags_from(std::string_view text) {
 
 std::optional<int64_t> maybe_rare_kib(const std::string& rare,
                                       std::string_view label) {
-  if (rare.empty()) return std::nullopt;
   const std::string wanted = "\"" + std::string(label) + "\":";
   const size_t at = rare.find(wanted);
   if (at == std::string::npos) return std::nullopt;
@@ -122,29 +121,36 @@ int64_t rare_kib(const std::string& rare, std::string_view label) {
   return maybe_rare_kib(rare, label).value_or(0);
 }
 
-void fill_fields(const ChangeRow& row, const std::vector<SmapsField>& present,
+PresentFields PresentFields::from(const std::vector<SmapsField>& printed) {
+  const auto is_printed = [&](SmapsField field) {
+    return std::ranges::find(printed, field) != printed.end();
+  };
+  PresentFields present;
+  present.has_size = is_printed(SmapsField::Size);
+  for (SmapsField field : kRareFields) {
+    if (is_printed(field)) present.rare_zeros.set(field, 0);
+  }
+  return present;
+}
+
+void fill_fields(const ChangeRow& row, const PresentFields& present,
                  model::SmapsFields& fields) {
   const auto set = [&](SmapsField field, std::optional<int64_t> kib) {
     if (kib && *kib != ChangeRow::kUnknown) {
       fields.set(field, static_cast<uint64_t>(*kib) * kKib);
     }
   };
-  const auto is_present = [&](SmapsField field) {
-    return std::ranges::find(present, field) != present.end();
-  };
   const bool is_scan = row.pss_kib() == ChangeRow::kUnknown;
-  for (SmapsField field : kRareFields) {
-    const std::optional<int64_t> kib = maybe_rare_kib(row.rare, field);
-    if (kib) set(field, kib);
-    if (!kib && !is_scan && is_present(field)) set(field, 0);
+  if (!is_scan) fields = present.rare_zeros;
+  if (!row.rare.empty()) {
+    for (SmapsField field : kRareFields)
+      set(field, maybe_rare_kib(row.rare, field));
+    for (SmapsField field : kRollupFields)
+      set(field, maybe_rare_kib(row.rare, field));
   }
-  for (SmapsField field : kRollupFields)
-    set(field, maybe_rare_kib(row.rare, field));
   for (size_t i = 0; i < ChangeRow::kFieldCount; ++i)
     set(kColumnFields[i], row.fields_kib[i]);
-  if (is_scan || is_present(SmapsField::Size)) {
-    set(SmapsField::Size, row.size_kib);
-  }
+  if (is_scan || present.has_size) set(SmapsField::Size, row.size_kib);
   set(SmapsField::Rss, row.rss_kib);
 }
 

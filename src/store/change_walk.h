@@ -50,10 +50,17 @@ struct ChangeRow {
 // there.
 int64_t rare_kib(const std::string& rare, std::string_view label);
 
-// Sets all fields of the mapping that the row tells; of `present` those that
-// the kernel printed, so that an absent one is a zero.
-void fill_fields(const ChangeRow& row,
-                 const std::vector<model::SmapsField>& present,
+// Of the fields that a row leaves out when they are zero, those that the kernel
+// of the recording printed: an absent one is a zero, the others are unknown.
+struct PresentFields {
+  model::SmapsFields rare_zeros;
+  bool has_size = false;
+
+  static PresentFields from(const std::vector<model::SmapsField>& printed);
+};
+
+// Sets all fields of the mapping that the row tells.
+void fill_fields(const ChangeRow& row, const PresentFields& present,
                  model::SmapsFields& fields);
 
 struct Trait {

@@ -54,6 +54,7 @@ base::Status Recording::Reader::load() {
 
 base::Status Recording::Reader::load_details() {
   if (has_details_) return base::Ok{};
+  present_ = PresentFields::from(info_.smaps_fields);
   base::Status status = load_objects();
   if (status) status = load_traits();
   if (status) status = load_keyframes();
@@ -246,6 +247,10 @@ base::Result<std::vector<TableSize>> Recording::table_sizes() const {
 base::Result<Sample> Recording::sample_at(int64_t tick,
                                           const ProcessSet& processes) const {
   return reader_->sample_at(tick, processes);
+}
+base::Result<Recording::Pair> Recording::pair_at(
+    int64_t tick, int64_t earlier_tick, const ProcessSet& processes) const {
+  return reader_->pair_at(tick, earlier_tick, processes);
 }
 base::Status Recording::walk_samples(int64_t first, int64_t last,
                                      const ProcessSet& processes,

@@ -50,6 +50,13 @@ class Recording {
   // `detail_tick` tells for each process when its mappings were read.
   base::Result<model::Sample> sample_at(int64_t tick,
                                         const ProcessSet& processes) const;
+  // The same of two ticks, with one reading of what lies behind both.
+  struct Pair {
+    model::Sample at;
+    model::Sample earlier;
+  };
+  base::Result<Pair> pair_at(int64_t tick, int64_t earlier_tick,
+                             const ProcessSet& processes) const;
   // The same for each tick from `first` to `last`, in order and in one pass:
   // asking for them one by one reads what lies before each again. Without the
   // control groups. The sample is used again after the visit, whose failure

@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -17,6 +20,10 @@ using model::RecordedProcess;
 using model::Sample;
 
 constexpr uint64_t kKib = 1024;
+// A moment, and one before it to compare with.
+constexpr size_t kMostMoments = 2;
+
+}  // namespace
 
 int64_t base_of(int64_t tick) {
   return tick / kTicksPerBase * kTicksPerBase;
@@ -29,7 +36,6 @@ void fill_times(const model::RecordedTick& tick, Sample& sample) {
   sample.is_new_high = tick.is_new_high;
 }
 
-// Who it is, and under which name at that tick.
 void fill_head(const RecordedProcess& recorded, int64_t tick,
                Process& process) {
   process.id = recorded.process;
@@ -52,8 +58,6 @@ bool lives_at(const RecordedProcess& process, int64_t tick) {
   return process.first_tick <= tick &&
          (!process.gone_at_tick || *process.gone_at_tick > tick);
 }
-
-}  // namespace
 
 base::Status Recording::Reader::fill_counters(
     int64_t base_tick, int64_t tick, std::map<int64_t, Process>& processes) {
@@ -166,7 +170,7 @@ base::Result<Process> Recording::Reader::make_process(
     mapping.device_minor = object.device_minor;
     mapping.inode_id = object.inode_id;
     mapping.name = object.name;
-    fill_fields(*row, info_.smaps_fields, mapping.fields);
+    fill_fields(*row, present_, mapping.fields);
     mapping.permissions = trait->second.permissions;
     mapping.vm_flags = trait->second.vm_flags;
     mapping.is_thp_eligible = trait->second.is_thp_eligible;
@@ -186,30 +190,59 @@ base::Result<Process> Recording::Reader::make_process(
   return process;
 }
 
-// What the changes since the last keyframe of a process say.
+// One of the two instants that are asked for together, the later one first.
+struct Recording::Reader::Moment {
+  int64_t tick = 0;
+  Sample sample;
+  std::map<int64_t, Process> processes;
+};
+
+// What the changes of one process say of each moment.
 struct Recording::Reader::MappingState {
+  // Rows of these ticks, both included, tell of the moment: from its keyframe
+  // on.
+  struct Span {
+    int64_t first = 0;
+    int64_t last = -1;
+  };
   struct Newest {
     int64_t tick = -1;
-    std::optional<size_t> index;  // into rows; empty: ended, or not read yet
+    std::optional<uint32_t> index;  // into rows; empty: ended, or not read yet
   };
-  int64_t start = 0;
-  std::unordered_map<int64_t, Newest> seen;  // by the number of the mapping
+  std::array<Span, kMostMoments> spans;
+  // By the number of the mapping.
+  std::unordered_map<int64_t, std::array<Newest, kMostMoments>> seen;
   std::vector<ChangeRow> rows;
 
   // Right in any order, cheapest when the newest comes first.
   bool wants(const ChangeKey& key) {
-    Newest& newest = seen[key.no];
-    if (key.tick < start || key.tick <= newest.tick) return false;
-    newest.tick = key.tick;
-    return true;
+    bool is_wanted = false;
+    std::array<Newest, kMostMoments>& newest = seen[key.no];
+    for (size_t i = 0; i < kMostMoments; ++i) {
+      if (key.tick < spans[i].first || key.tick > spans[i].last ||
+          key.tick <= newest[i].tick) {
+        continue;
+      }
+      newest[i].tick = key.tick;
+      is_wanted = true;
+    }
+    return is_wanted;
   }
   void take(const ChangeRow& row) {
-    Newest& newest = seen[row.no];
-    if (row.tick != newest.tick) return;
-    newest.index.reset();
-    if (row.is_end()) return;
-    newest.index = rows.size();
-    rows.push_back(row);
+    for (Newest& newest : seen[row.no]) {
+      if (newest.tick != row.tick) continue;
+      newest.index.reset();
+      if (!row.is_end()) newest.index = static_cast<uint32_t>(rows.size());
+    }
+    if (!row.is_end()) rows.push_back(row);
+  }
+  std::vector<const ChangeRow*> rows_at(size_t moment) const {
+    std::vector<const ChangeRow*> found;
+    found.reserve(rows.size());
+    for (const auto& [no, newest] : seen) {
+      if (newest[moment].index) found.push_back(&rows[*newest[moment].index]);
+    }
+    return found;
   }
 };
 
@@ -230,7 +263,7 @@ bool Recording::Reader::has_many_keyframes(int64_t first, int64_t last) const {
 }
 
 base::Status Recording::Reader::walk_to(
-    int64_t tick, std::map<int64_t, MappingState>& states) {
+    std::map<int64_t, MappingState>& states) {
   auto last_used = states.begin();  // rows come by process
   const auto is_wanted = [&](const ChangeKey& key) {
     if (last_used == states.end() || last_used->first != key.process) {
@@ -238,45 +271,68 @@ base::Status Recording::Reader::walk_to(
     }
     return last_used != states.end() && last_used->second.wants(key);
   };
-  const auto take = [&](const ChangeRow& row) {
-    states.at(row.process).take(row);
+  // Only what was just wanted is visited.
+  const auto take = [&](const ChangeRow& row) { last_used->second.take(row); };
+  const auto whole_span = [](const MappingState& state) {
+    MappingState::Span whole = {std::numeric_limits<int64_t>::max(), -1};
+    for (const MappingState::Span& span : state.spans) {
+      if (span.last < span.first) continue;
+      whole.first = std::min(whole.first, span.first);
+      whole.last = std::max(whole.last, span.last);
+    }
+    return whole;
   };
-  int64_t first = tick;
-  for (const auto& [id, state] : states)
-    first = std::min(first, state.start);
+  MappingState::Span all = whole_span(states.begin()->second);
+  for (const auto& [id, state] : states) {
+    const MappingState::Span whole = whole_span(state);
+    all.first = std::min(all.first, whole.first);
+    all.last = std::max(all.last, whole.last);
+  }
   // One pass is cheaper than a seek for each process and epoch, unless much of
   // what it reads is overtaken.
   constexpr size_t kFew = 4;
-  if (states.size() > kFew && !has_many_keyframes(first, tick)) {
-    return walk_newest_first(database_, {}, first, tick, is_wanted, take);
+  if (states.size() > kFew && !has_many_keyframes(all.first, all.last)) {
+    return walk_newest_first(database_, {}, all.first, all.last, is_wanted,
+                             take);
   }
   for (const auto& [id, state] : states) {
-    base::Status status =
-        walk_newest_first(database_, id, state.start, tick, is_wanted, take);
+    const MappingState::Span whole = whole_span(state);
+    base::Status status = walk_newest_first(database_, id, whole.first,
+                                            whole.last, is_wanted, take);
     if (!status) return status;
   }
   return base::Ok{};
 }
 
-base::Status Recording::Reader::fill_mappings(
-    int64_t tick, std::map<int64_t, Process>& processes) {
+base::Status Recording::Reader::fill_mappings(std::vector<Moment>& moments) {
   std::map<int64_t, MappingState> states;
-  for (const auto& [id, start] : keyframes_before(tick, processes))
-    states[id].start = start;
-  if (states.empty()) return base::Ok{};
-  base::Status status = walk_to(tick, states);
-  if (!status) return status;
-  for (const auto& [id, state] : states) {
-    if (state.seen.empty()) continue;
-    std::vector<const ChangeRow*> rows;
-    for (const auto& [no, newest] : state.seen) {
-      if (newest.index) rows.push_back(&state.rows[*newest.index]);
+  for (size_t i = 0; i < moments.size(); ++i) {
+    const Moment& moment = moments[i];
+    for (const auto& [id, start] :
+         keyframes_before(moment.tick, moment.processes)) {
+      states[id].spans[i] = {start, moment.tick};
     }
-    base::Result<Process> made =
-        make_process(rows, id, std::move(processes[id]));
-    if (!made) return made.error();
-    processes[id] = std::move(*made);
-    fill_tier(tick, id, processes[id]);
+  }
+  if (states.empty()) return base::Ok{};
+  for (auto& [id, state] : states) {
+    base::Result<const Heads*> heads = heads_of(id);
+    if (!heads) return heads.error();
+    state.seen.reserve((*heads)->size());
+  }
+  base::Status status = walk_to(states);
+  if (!status) return status;
+  for (size_t i = 0; i < moments.size(); ++i) {
+    for (const auto& [id, state] : states) {
+      if (state.spans[i].last < state.spans[i].first || state.seen.empty()) {
+        continue;
+      }
+      Process& process = moments[i].processes[id];
+      base::Result<Process> made =
+          make_process(state.rows_at(i), id, std::move(process));
+      if (!made) return made.error();
+      process = std::move(*made);
+      fill_tier(moments[i].tick, id, process);
+    }
   }
   return base::Ok{};
 }
@@ -335,123 +391,65 @@ base::Status Recording::Reader::fill_cgroups_at(int64_t tick, Sample& sample) {
   return status;
 }
 
-base::Result<Sample> Recording::Reader::sample_at(int64_t tick,
-                                                  const ProcessSet& chosen) {
-  base::Status status = load_details();
-  if (!status) return status.error();
+base::Result<Recording::Reader::Moment> Recording::Reader::begin_moment(
+    int64_t tick, const ProcessSet& chosen) {
   auto found =
       std::ranges::lower_bound(ticks_, tick, {}, &model::RecordedTick::id);
   if (found == ticks_.end() || found->id != tick) {
     return base::fail(base::ErrorKind::NotFound,
                       database_.path() + ": no tick " + std::to_string(tick));
   }
-  Sample sample;
-  fill_times(*found, sample);
-  std::map<int64_t, Process> processes;
+  Moment moment;
+  moment.tick = tick;
+  fill_times(*found, moment.sample);
   for (const RecordedProcess& recorded : processes_) {
     if (!lives_at(recorded, tick)) continue;
     if (!chosen.empty() && !chosen.contains(recorded.id)) continue;
-    fill_head(recorded, tick, processes[recorded.id]);
+    fill_head(recorded, tick, moment.processes[recorded.id]);
   }
-  status = fill_counters(base_of(tick), tick, processes);
-  if (status) status = fill_states(base_of(tick), tick, processes);
-  if (status) status = fill_mappings(tick, processes);
-  if (status) status = fill_machine_at(tick, sample);
-  if (status) status = fill_cgroups_at(tick, sample);
+  base::Status status = fill_counters(base_of(tick), tick, moment.processes);
+  if (status) status = fill_states(base_of(tick), tick, moment.processes);
+  if (status) status = fill_machine_at(tick, moment.sample);
+  if (status) status = fill_cgroups_at(tick, moment.sample);
   if (!status) return status.error();
-  for (auto& [id, process] : processes)
-    sample.processes.push_back(std::move(process));
-  return sample;
+  return moment;
 }
 
-// What is known of every process at the tick that was visited last.
-struct Recording::Reader::WalkState {
-  std::map<int64_t, const RecordedProcess*> chosen;
-  std::map<int64_t, Process> processes;  // those that live
-  std::map<int64_t, std::map<int64_t, ChangeRow>> mappings;
-  std::set<int64_t> changed;  // since then
-};
-
-// Everything up to `first`, which is then visited like the others.
-base::Status Recording::Reader::begin_walk(int64_t first,
-                                           const ProcessSet& chosen,
-                                           WalkState& state) {
-  for (const RecordedProcess& recorded : processes_) {
-    if (!chosen.empty() && !chosen.contains(recorded.id)) continue;
-    state.chosen[recorded.id] = &recorded;
-    if (!lives_at(recorded, first)) continue;
-    fill_head(recorded, first, state.processes[recorded.id]);
+base::Result<std::vector<Sample>> Recording::Reader::samples_at(
+    std::span<const int64_t> ticks, const ProcessSet& chosen) {
+  base::Status status = load_details();
+  if (!status) return status.error();
+  std::vector<Moment> moments;
+  for (int64_t tick : ticks) {
+    base::Result<Moment> moment = begin_moment(tick, chosen);
+    if (!moment) return moment.error();
+    moments.push_back(std::move(*moment));
   }
-  base::Status status = fill_counters(base_of(first), first, state.processes);
-  if (status) status = fill_states(base_of(first), first, state.processes);
-  return status;
+  status = fill_mappings(moments);
+  if (!status) return status.error();
+  std::vector<Sample> samples;
+  for (Moment& moment : moments) {
+    for (auto& [id, process] : moment.processes)
+      moment.sample.processes.push_back(std::move(process));
+    samples.push_back(std::move(moment.sample));
+  }
+  return samples;
 }
 
-base::Status Recording::Reader::step_counters(int64_t tick, WalkState& state) {
-  std::map<int64_t, model::Statm> before;
-  for (const auto& [id, process] : state.processes) {
-    if (process.statm) before[id] = *process.statm;
-  }
-  base::Status status = fill_counters(tick, tick, state.processes);
-  // Counters tell two of its numbers; the others stand until a state is told.
-  for (const auto& [id, statm] : before) {
-    std::optional<model::Statm>& now = state.processes[id].statm;
-    if (!now) continue;
-    now->size_pages = statm.size_pages;
-    now->text_pages = statm.text_pages;
-    now->data_pages = statm.data_pages;
-  }
-  if (status) status = fill_states(tick, tick, state.processes);
-  return status;
+base::Result<Sample> Recording::Reader::sample_at(int64_t tick,
+                                                  const ProcessSet& chosen) {
+  base::Result<std::vector<Sample>> samples =
+      samples_at(std::array{tick}, chosen);
+  if (!samples) return samples.error();
+  return std::move(samples->front());
 }
 
-base::Status Recording::Reader::step_processes(int64_t tick, WalkState& state) {
-  std::erase_if(state.processes, [&](const auto& entry) {
-    return !lives_at(*state.chosen.at(entry.first), tick);
-  });
-  for (const auto& [id, recorded] : state.chosen) {
-    if (!lives_at(*recorded, tick)) continue;
-    fill_head(*recorded, tick, state.processes[id]);
-  }
-  base::Status status = step_counters(tick, state);
-  if (!status) return status;
-  for (int64_t id : std::exchange(state.changed, {})) {
-    auto found = state.processes.find(id);
-    if (found == state.processes.end()) continue;
-    std::vector<const ChangeRow*> rows;
-    for (const auto& [no, row] : state.mappings[id])
-      rows.push_back(&row);
-    base::Result<Process> made =
-        make_process(rows, id, std::move(found->second));
-    if (!made) return made.error();
-    found->second = std::move(*made);
-  }
-  for (auto& [id, process] : state.processes) {
-    if (!process.mappings) continue;
-    fill_tier(tick, id, process);
-    process.mappings.unknown_because.clear();
-  }
-  return base::Ok{};
-}
-
-base::Status Recording::Reader::emit_tick(int64_t tick,
-                                          const SampleVisitor& visit,
-                                          WalkState& state) {
-  base::Status status = step_processes(tick, state);
-  if (!status) return status;
-  const model::RecordedTick& at = ticks_[static_cast<size_t>(tick)];
-  Sample sample;
-  fill_times(at, sample);
-  status = fill_machine_at(tick, sample);
-  if (!status) return status;
-  // Lent for the length of the visit: most of them are the same at the next.
-  for (auto& [id, process] : state.processes)
-    sample.processes.push_back(std::move(process));
-  status = visit(at, sample);
-  size_t index = 0;
-  for (auto& [id, process] : state.processes)
-    process = std::move(sample.processes[index++]);
-  return status;
+base::Result<Recording::Pair> Recording::Reader::pair_at(
+    int64_t tick, int64_t earlier_tick, const ProcessSet& chosen) {
+  base::Result<std::vector<Sample>> samples =
+      samples_at(std::array{tick, earlier_tick}, chosen);
+  if (!samples) return samples.error();
+  return Pair{std::move((*samples)[0]), std::move((*samples)[1])};
 }
 
 // The last keyframe of each process that lives at the tick; rows before it tell
@@ -466,55 +464,6 @@ std::map<int64_t, int64_t> Recording::Reader::keyframes_before(
     if (next != frames->second.begin()) starts[id] = *std::prev(next);
   }
   return starts;
-}
-
-base::Status Recording::Reader::walk_samples(int64_t first, int64_t last,
-                                             const ProcessSet& chosen,
-                                             const SampleVisitor& visit) {
-  base::Status status = load_details();
-  if (!status) return status;
-  WalkState state;
-  status = begin_walk(first, chosen, state);
-  if (!status) return status;
-  if (first < 0 || last >= static_cast<int64_t>(ticks_.size())) {
-    return base::fail(base::ErrorKind::NotFound,
-                      database_.path() + ": no such ticks");
-  }
-  const std::map<int64_t, int64_t> starts =
-      keyframes_before(first, state.processes);
-  int64_t begin = first;
-  for (const auto& [id, start] : starts)
-    begin = std::min(begin, start);
-  int64_t next_tick = first;
-  const auto emit_before = [&](int64_t tick) {
-    while (status && next_tick < tick && next_tick <= last)
-      status = emit_tick(next_tick++, visit, state);
-  };
-  std::map<int64_t, int64_t> frame_of;  // the last that was begun
-  const auto take = [&](const ChangeRow& row) {
-    if (!status || !state.chosen.contains(row.process)) return;
-    auto start = starts.find(row.process);
-    if (row.tick < (start == starts.end() ? first : start->second)) return;
-    emit_before(row.tick);
-    std::map<int64_t, ChangeRow>& rows = state.mappings[row.process];
-    const auto frames = keyframes_.find(row.process);
-    if (frames != keyframes_.end() && frame_of[row.process] != row.tick + 1 &&
-        std::ranges::binary_search(frames->second, row.tick)) {
-      frame_of[row.process] = row.tick + 1;
-      rows.clear();
-    }
-    state.changed.insert(row.process);
-    if (row.is_end()) {
-      rows.erase(row.no);
-    } else {
-      rows.insert_or_assign(row.no, row);
-    }
-  };
-  base::Result<ChangeWalk> walk = ChangeWalk::prepare(database_, {});
-  if (!walk) return walk.error();
-  base::Status walked = walk->walk(begin, last, take);
-  emit_before(last + 1);
-  return status ? walked : status;
 }
 
 }  // namespace tidemark::store

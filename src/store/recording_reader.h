@@ -1,12 +1,14 @@
-// The inside of store::Recording. Its methods are in four files: loading
-// (recording.cc), one moment (recording_moment.cc), sums over time
-// (recording_sums.cc), and lists (recording_lists.cc).
+// The inside of store::Recording. Its methods are in five files: loading
+// (recording.cc), one moment (recording_moment.cc), all moments of a span
+// (recording_walk.cc), sums over time (recording_sums.cc), and lists
+// (recording_lists.cc).
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +45,14 @@ std::optional<uint64_t> bytes_of(const Statement& rows, int column);
 // Calls `visit` for each row.
 base::Status for_each(Statement& rows, const std::function<void()>& visit);
 
+// The tick from which on the counters of a tick are told anew.
+int64_t base_of(int64_t tick);
+bool lives_at(const model::RecordedProcess& process, int64_t tick);
+void fill_times(const model::RecordedTick& tick, model::Sample& sample);
+// Who it is, and under which name at that tick.
+void fill_head(const model::RecordedProcess& recorded, int64_t tick,
+               model::Process& process);
+
 class Recording::Reader {
  public:
   explicit Reader(Database database) : database_(std::move(database)) {}
@@ -50,6 +60,8 @@ class Recording::Reader {
   base::Status load();
 
   base::Result<model::Sample> sample_at(int64_t tick, const ProcessSet& chosen);
+  base::Result<Pair> pair_at(int64_t tick, int64_t earlier_tick,
+                             const ProcessSet& chosen);
   base::Status walk_samples(int64_t first, int64_t last,
                             const ProcessSet& chosen,
                             const SampleVisitor& visit);
@@ -92,10 +104,13 @@ class Recording::Reader {
                              std::map<int64_t, model::Process>& processes);
   base::Status fill_states(int64_t base_tick, int64_t tick,
                            std::map<int64_t, model::Process>& processes);
-  base::Status fill_mappings(int64_t tick,
-                             std::map<int64_t, model::Process>& processes);
+  struct Moment;
   struct MappingState;
-  base::Status walk_to(int64_t tick, std::map<int64_t, MappingState>& states);
+  base::Result<Moment> begin_moment(int64_t tick, const ProcessSet& chosen);
+  base::Result<std::vector<model::Sample>> samples_at(
+      std::span<const int64_t> ticks, const ProcessSet& chosen);
+  base::Status fill_mappings(std::vector<Moment>& moments);
+  base::Status walk_to(std::map<int64_t, MappingState>& states);
   bool has_many_keyframes(int64_t first, int64_t last) const;
   base::Result<model::Process> make_process(
       const std::vector<const ChangeRow*>& rows, int64_t process_id,
@@ -125,6 +140,7 @@ class Recording::Reader {
   std::vector<model::RecordedProcess> processes_;
 
   bool has_details_ = false;
+  PresentFields present_;
   std::map<int64_t, Object> objects_;
   std::map<int64_t, Trait> traits_;
   std::map<int64_t, std::vector<int64_t>> keyframes_;  // by process, ascending

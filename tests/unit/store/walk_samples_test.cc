@@ -104,6 +104,28 @@ TEST_F(WalkSamples, TellsChosenProcessesAlone) {
   expect_walk(3, 60, {2});
 }
 
+TEST_F(WalkSamples, APairTellsWhatAskingTwiceDoes) {
+  base::Result<Recording> recording = Recording::open(path_);
+  ASSERT_TRUE(recording);
+  for (int64_t tick = 0; tick < 70; tick += 3) {
+    for (int64_t earlier = tick; earlier >= 0; earlier -= 7) {
+      SCOPED_TRACE(std::to_string(tick) + " and " + std::to_string(earlier));
+      base::Result<Recording::Pair> pair =
+          recording->pair_at(tick, earlier, {});
+      ASSERT_TRUE(pair) << pair.error().what;
+      expect_same(pair->at, *recording->sample_at(tick, {}));
+      expect_same(pair->earlier, *recording->sample_at(earlier, {}));
+    }
+  }
+}
+
+TEST_F(WalkSamples, APairNeedsBothTicks) {
+  base::Result<Recording> recording = Recording::open(path_);
+  ASSERT_TRUE(recording);
+  EXPECT_FALSE(recording->pair_at(69, -1, {}));
+  EXPECT_FALSE(recording->pair_at(70, 0, {}));
+}
+
 TEST_F(WalkSamples, EndsWithTheFailureOfAVisit) {
   base::Result<Recording> recording = Recording::open(path_);
   ASSERT_TRUE(recording);
