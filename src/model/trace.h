@@ -1,0 +1,94 @@
+// Which code of the kernel took pages, for whom, and what of them is still
+// held: the outcome of following page allocations for a while, or of the notes
+// that the kernel itself keeps.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tidemark::model {
+
+enum class TraceBackend : uint8_t {
+  Bpf,        // counted in the kernel as it happens
+  Perf,       // events through rings, counted here
+  Ftrace,     // the same through a trace instance of our own
+  PageOwner,  // the kernel's notes on each page
+};
+std::string_view trace_backend_token(TraceBackend backend);  // "bpf"
+std::optional<TraceBackend> trace_backend_from_token(std::string_view token);
+
+// A place in the kernel's code. Where only names were told, the address is 0.
+struct TraceFrame {
+  uint64_t address = 0;
+  std::string symbol;  // empty: no name is known for the address
+  uint64_t offset = 0;
+  std::string module;  // empty: the kernel's image itself
+  bool operator==(const TraceFrame&) const = default;
+};
+
+// Indices into the frames, the allocator's caller first, the way in last.
+using TraceStack = std::vector<uint32_t>;
+
+struct TraceTask {
+  int32_t pid = 0;             // of the thread group
+  uint64_t start_ns = 0;       // since boot; 0: not known
+  std::string name;            // comm
+  std::string command_line;    // printable, arguments separated by spaces
+  std::string cgroup;          // path; empty: not known
+  std::string loading_module;  // it was loading one: these are its pages then
+  bool is_kernel_thread = false;
+  bool has_exited = false;
+  uint64_t pages = 0;
+  uint64_t peak_pages = 0;  // of the task's own sum, at its own time
+  bool operator==(const TraceTask&) const = default;
+};
+
+// What one task holds through one stack.
+struct TraceLeaf {
+  uint32_t stack = 0;  // index into the stacks
+  uint32_t task = 0;   // index into the tasks
+  uint64_t pages = 0;
+  uint64_t peak_pages = 0;          // of this leaf, at its own time
+  uint64_t machine_peak_pages = 0;  // at the time of the machine's peak
+  uint64_t allocation_count = 0;
+  // Since when it has held any page without a break; 0: not known.
+  uint64_t held_since_ns = 0;
+  bool operator==(const TraceLeaf&) const = default;
+};
+
+// Every way in which the numbers can be wrong, in pages unless said otherwise.
+struct TraceFaults {
+  uint64_t lost_events = 0;           // rings that ran over
+  uint64_t missed_events = 0;         // on top of one of our own programs
+  uint64_t untracked_freed = 0;       // given back, never seen taken
+  uint64_t overwritten = 0;           // taken again, never seen given back
+  uint64_t out_of_range = 0;          // frames that no table has
+  uint64_t table_full = 0;            // taken when no entry was left for them
+  uint64_t unmatched_migrations = 0;  // moved, whereto is not known
+  bool operator==(const TraceFaults&) const = default;
+};
+
+struct Trace {
+  TraceBackend backend = TraceBackend::Bpf;
+  uint64_t started_realtime_ns = 0;
+  uint64_t elapsed_ns = 0;
+  uint64_t page_size_bytes = 4096;
+  // One page frame in so many was followed; the numbers are multiplied by it.
+  uint64_t sample_period = 1;
+  bool has_peaks = true;  // false where the past is not known
+
+  std::vector<TraceFrame> frames;
+  std::vector<TraceStack> stacks;
+  std::vector<TraceTask> tasks;
+  std::vector<TraceLeaf> leaves;
+  uint64_t pages = 0;       // of all leaves together
+  uint64_t peak_pages = 0;  // the same at the highest
+  uint64_t peak_realtime_ns = 0;
+  TraceFaults faults;
+  std::vector<std::string> notes;  // what this kernel could not be asked
+};
+
+}  // namespace tidemark::model
