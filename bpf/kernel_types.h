@@ -35,6 +35,8 @@ struct mm_rss_stat {
 
 struct mm_struct {
   struct percpu_counter rss_stat[4];
+  unsigned long arg_start;
+  unsigned long arg_end;
 };
 
 struct mm_struct___counts {
@@ -47,7 +49,17 @@ enum cgroup_subsys_id {
   memory_cgrp_id = 4, /* the loader puts in the running kernel's number */
 };
 
-struct cgroup_subsys_state;
+struct kernfs_node {
+  __u64 id; /* the inode of its directory */
+};
+
+struct cgroup {
+  struct kernfs_node* kn;
+};
+
+struct cgroup_subsys_state {
+  struct cgroup* cgroup;
+};
 
 struct css_set {
   struct cgroup_subsys_state* subsys[16];
@@ -96,6 +108,9 @@ struct task_struct {
   int exit_code;
   char comm[16];
   struct mm_struct* mm;
+  unsigned int flags;
+  __u64 start_boottime;
+  struct task_struct* real_parent;
   struct task_struct* group_leader;
   struct signal_struct* signal;
   struct css_set* cgroups;

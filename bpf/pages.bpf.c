@@ -12,6 +12,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "known_page.h"
 #include "pages.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -44,8 +45,7 @@ struct {
 // --------------------------------------------------------
 
 struct tm_page_layout layout = {};
-__u32 known_fd = 0;
-__u64 known_page = 0;  // the struct of the first page of the file known_fd
+struct tm_known_page known = {};
 
 __u64 copy_from = 0;
 __u32 copy_count = 0;
@@ -56,9 +56,6 @@ __u32 name_count = 0;
 // Where the fields are, and the struct of a page that user space knows too.
 SEC("syscall")
 int look_around(void* context) {
-  const struct task_struct* task = (void*)bpf_get_current_task();
-  struct file** files = BPF_CORE_READ(task, files, fdt, fd);
-  struct file* file = 0;
   layout.page_bytes = bpf_core_type_size(struct page);
   layout.mapping = bpf_core_field_offset(struct page, mapping);
   layout.compound_head = bpf_core_field_offset(struct page, compound_head);
@@ -75,8 +72,8 @@ int look_around(void* context) {
     layout.type_large_kmalloc =
         bpf_core_enum_value(enum pagetype, PGTY_large_kmalloc);
   }
-  if (bpf_probe_read_kernel(&file, sizeof(file), files + known_fd)) return 1;
-  known_page = (__u64)BPF_CORE_READ(file, f_inode, i_mapping, i_pages.xa_head);
+  known.page_struct_bytes = layout.page_bytes;
+  known.address = first_page_of(known.fd);
   return 0;
 }
 

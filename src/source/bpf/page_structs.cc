@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 // The order matters: the shared header needs the kernel's integer names.
+#include <bpf/known_page.h>
 #include <bpf/pages.h>
 #include <bpf/pages.skel.h>
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 #include <utility>
 
 #include "base/fd.h"
+#include "source/bpf/known_page.h"
 #include "source/bpf/loading.h"
 
 namespace tidemark::source {
@@ -123,54 +125,22 @@ base::Status PageStructs::State::run(const bpf_program* program) const {
   return base::Ok{};
 }
 
-// A page of our own whose frame we can ask for and whose struct the kernel
-// finds through our descriptor: their distance tells where the array begins.
 base::Status PageStructs::State::find_array() {
-  const base::Error strange =
-      base::fail(base::ErrorKind::Unsupported,
-                 "this kernel's page structs are not one array");
-  const auto page_size = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-  const base::Fd file(::memfd_create("tidemark", MFD_CLOEXEC));
-  if (!file) return base::fail_errno("memfd_create", errno);
-  if (::ftruncate(file.get(), static_cast<off_t>(page_size)) != 0) {
-    return base::fail_errno("ftruncate", errno);
-  }
-  void* at = ::mmap(nullptr, page_size, PROT_READ | PROT_WRITE,
-                    MAP_SHARED | MAP_POPULATE, file.get(), 0);
-  if (at == MAP_FAILED) return base::fail_errno("mmap", errno);
-  *static_cast<volatile char*>(at) = 1;
-  skeleton->bss->known_fd = static_cast<uint32_t>(file.get());
+  base::Result<KnownPage> page = KnownPage::make();
+  if (!page) return page.error();
+  skeleton->bss->known.fd = page->fd();
   base::Status status = run(skeleton->progs.look_around);
-  const base::Fd pagemap(::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
-  uint64_t entry = 0;
-  const auto index = reinterpret_cast<uintptr_t>(at) / page_size;
-  const bool is_read =
-      ::pread(pagemap.get(), &entry, sizeof entry,
-              static_cast<off_t>(index * sizeof entry)) == sizeof entry;
-  ::munmap(at, page_size);
   if (!status) return status;
-  constexpr uint64_t kFrameMask = (uint64_t{1} << 55) - 1;
-  const uint64_t frame = entry & kFrameMask;
-  if (!is_read || frame == 0) {
-    return base::fail(base::ErrorKind::Denied,
-                      "/proc/self/pagemap hides the page's frame",
-                      "it needs CAP_SYS_ADMIN");
-  }
-  const tm_page_layout& layout = skeleton->bss->layout;
-  constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
-  // Low bits set: the entry of a tree that is not one page.
-  const uint64_t known = skeleton->bss->known_page;
-  if (known < kKernelHalf || known % 4 != 0 || layout.page_bytes == 0 ||
-      layout.page_bytes > TM_COPY_BYTES) {
-    return strange;
-  }
-  array_address = known - frame * layout.page_bytes;
+  base::Result<uint64_t> array = page->array_address(skeleton->bss->known);
+  if (!array) return array.error();
+  array_address = *array;
   // Seen through the array, our page must have an owner and be held.
-  status = copy(frame, 1);
+  status = copy(page->frame(), 1);
   if (!status) return status;
-  const PageStruct mine = decode(frame, 1, 0, 0);
-  if (!mine.is_known || mine.owner == 0 || mine.reference_count == 0) {
-    return strange;
+  const PageStruct mine = decode(page->frame(), 1, 0, 0);
+  if (!mine.is_known || mine.owner == 0 || mine.reference_count == 0 ||
+      skeleton->bss->layout.page_bytes > TM_COPY_BYTES) {
+    return page_structs_are_strange();
   }
   return base::Ok{};
 }

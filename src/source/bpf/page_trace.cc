@@ -1,0 +1,519 @@
+#include "source/bpf/page_trace.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+// The order matters: the shared headers need the kernel's integer names.
+#include <bpf/known_page.h>
+#include <bpf/trace.h>
+#include <bpf/trace.skel.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <map>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "model/trace_builder.h"
+#include "parse/process_files.h"
+#include "source/bpf/known_page.h"
+#include "source/bpf/loading.h"
+#include "source/cgroups.h"
+#include "source/kernel_files.h"
+#include "source/kernel_symbols.h"
+
+namespace tidemark::source {
+namespace {
+
+struct Destroy {
+  void operator()(trace_bpf* skeleton) const { trace_bpf__destroy(skeleton); }
+};
+
+constexpr uint64_t kFramesPerSection = uint64_t{1} << TM_SECTION_SHIFT;
+
+// How many entries each table has, by the size of the machine: a small one that
+// boots must not be filled by its observer.
+struct TableSizes {
+  uint32_t stacks = 0;
+  uint32_t tasks = 0;
+  uint32_t nodes = 0;
+};
+
+TableSizes sizes_for(uint64_t ram_pages) {
+  constexpr uint64_t kPagesPerNode = 64;
+  const uint64_t nodes = std::clamp<uint64_t>(
+      std::bit_ceil(ram_pages / kPagesPerNode), 8192, 1U << 20);
+  TableSizes sizes;
+  sizes.nodes = static_cast<uint32_t>(nodes);
+  sizes.stacks =
+      static_cast<uint32_t>(std::clamp<uint64_t>(nodes / 4, 4096, 65536));
+  sizes.tasks =
+      static_cast<uint32_t>(std::clamp<uint64_t>(nodes / 8, 2048, 65536));
+  return sizes;
+}
+
+// The first chunk of each section that has RAM, counted from 1.
+struct Sections {
+  std::vector<uint32_t> first_chunk;
+  uint32_t chunk_count = 0;
+  uint64_t ram_pages = 0;
+};
+
+base::Result<Sections> find_sections(const Roots& roots, uint64_t page_size) {
+  const model::Reading<model::IoMemory> iomem = read_iomem(roots);
+  if (!iomem || iomem->addresses == model::AddressForm::Hidden) {
+    return base::fail(
+        base::ErrorKind::Denied,
+        roots.proc.join("iomem") + ": " +
+            (iomem ? "addresses read as 0" : iomem.unknown_because),
+        "it needs CAP_SYS_ADMIN");
+  }
+  Sections sections;
+  for (const model::IoResource& resource : iomem->resources) {
+    if (!model::is_system_ram(resource)) continue;
+    const uint64_t first = resource.first / page_size;
+    const uint64_t last = resource.last / page_size;
+    sections.ram_pages += last - first + 1;
+    const uint64_t last_section = last / kFramesPerSection;
+    if (sections.first_chunk.size() <= last_section) {
+      sections.first_chunk.resize(last_section + 1);
+    }
+    for (uint64_t i = first / kFramesPerSection; i <= last_section; ++i) {
+      if (sections.first_chunk[i] != 0) continue;
+      sections.first_chunk[i] = sections.chunk_count + 1;
+      sections.chunk_count += TM_CHUNKS_PER_SECTION;
+    }
+  }
+  return sections;
+}
+
+// Code that says what a stack is about.
+struct Meaning {
+  std::string_view function;
+  uint64_t meaning;
+};
+constexpr Meaning kMeanings[] = {
+    {"handle_softirqs", TM_CODE_INTERRUPT},
+    {"__do_softirq", TM_CODE_INTERRUPT},
+    {"__handle_irq_event_percpu", TM_CODE_INTERRUPT},
+    {"hrtimer_interrupt", TM_CODE_INTERRUPT},
+    {"__flush_smp_call_function_queue", TM_CODE_INTERRUPT},
+    {"do_init_module", TM_CODE_LOADING},
+    {"load_module", TM_CODE_LOADING},
+};
+
+// A table of the kernel's that is mapped here.
+template <typename T>
+class MappedTable {
+ public:
+  MappedTable() = default;
+  MappedTable(const MappedTable&) = delete;
+  MappedTable& operator=(const MappedTable&) = delete;
+  ~MappedTable() {
+    if (at_) ::munmap(at_, bytes_);
+  }
+
+  base::Status map(const bpf_map* map) {
+    count_ = bpf_map__max_entries(map);
+    stride_ = (sizeof(T) + 7) / 8 * 8;
+    const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+    bytes_ = (stride_ * count_ + page - 1) / page * page;
+    void* at = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED,
+                      bpf_map__fd(map), 0);
+    if (at == MAP_FAILED) return bpf_error("cannot map a BPF table", errno);
+    at_ = static_cast<char*>(at);
+    return base::Ok{};
+  }
+  uint32_t count() const { return count_; }
+  const T& operator[](uint32_t index) const {
+    return *reinterpret_cast<const T*>(at_ + stride_ * index);
+  }
+
+ private:
+  char* at_ = nullptr;
+  size_t bytes_ = 0;
+  size_t stride_ = 0;
+  uint32_t count_ = 0;
+};
+
+std::string text_of(const char* bytes, size_t limit) {
+  return {bytes, ::strnlen(bytes, limit)};
+}
+
+// Our own programs and the tracepoint's, which stand above the allocator.
+bool is_ours(const model::TraceFrame& frame) {
+  return frame.module == "bpf" || frame.symbol.starts_with("bpf_trace_run") ||
+         frame.symbol.starts_with("bpf_prog_") ||
+         frame.symbol.starts_with("__bpf_trace_") ||
+         frame.symbol.starts_with("__traceiter_") ||
+         frame.symbol.starts_with("__probestub_");
+}
+
+}  // namespace
+
+struct PageTrace::State {
+  std::unique_ptr<trace_bpf, Destroy> skeleton;
+  MappedTable<tm_trace_stack> stacks;
+  MappedTable<tm_trace_task> tasks;
+  MappedTable<tm_trace_node> nodes;
+  uint64_t sample_period = 1;
+  uint64_t page_size = 4096;
+  uint64_t kernel_bytes = 0;
+  uint64_t started_realtime_ns = 0;
+  uint64_t started_ns = 0;
+  uint64_t ended_ns = 0;
+  std::vector<std::string> notes;
+
+  base::Status configure(const Roots& roots, const PageTraceOptions& options);
+  void set_filter(const PageTraceFilter& filter);
+  base::Status set_meanings(const Roots& roots, const PageTraceFilter& filter);
+  base::Status load(const Sections& sections);
+  base::Status find_array() const;
+
+  base::Result<std::vector<uint32_t>> build_stacks(
+      const Roots& roots, model::TraceBuilder& builder);
+  std::vector<uint32_t> build_tasks(const Roots& roots,
+                                    model::TraceBuilder& builder) const;
+  void build_leaves(const std::vector<uint32_t>& stack_of,
+                    const std::vector<uint32_t>& task_of,
+                    model::TraceBuilder& builder) const;
+  model::TraceFaults faults() const;
+  uint64_t recursion_misses() const;
+  uint64_t scaled(int64_t pages) const {
+    return pages > 0 ? static_cast<uint64_t>(pages) * sample_period : 0;
+  }
+};
+
+void PageTrace::State::set_filter(const PageTraceFilter& filter) {
+  auto* settings = skeleton->rodata;
+  settings->wanted_tgid = static_cast<uint32_t>(filter.tree_pid.value_or(0));
+  settings->wanted_cgroup = filter.cgroup_id.value_or(0);
+  settings->least_order = filter.least_order;
+  settings->most_order = filter.most_order;
+  settings->wanted_gfp = filter.wanted_gfp_bits;
+  settings->unwanted_gfp = filter.unwanted_gfp_bits;
+  if (filter.comm.empty()) return;
+  settings->filters_comm = 1;
+  // The kernel keeps 15 characters of it.
+  const size_t length =
+      std::min(filter.comm.size(), sizeof settings->wanted_comm - 1);
+  std::memcpy(const_cast<char*>(settings->wanted_comm), filter.comm.data(),
+              length);
+}
+
+base::Status PageTrace::State::set_meanings(const Roots& roots,
+                                            const PageTraceFilter& filter) {
+  auto* settings = skeleton->rodata;
+  uint32_t count = 0;
+  const auto add = [&](uint64_t first, uint64_t last, uint64_t meaning) {
+    if (count == TM_CODE_RANGES) return;
+    auto& range = settings->ranges[count++];
+    range.first = first;
+    range.last = last;
+    range.meaning = meaning;
+  };
+  std::vector<std::string_view> names;
+  for (const Meaning& meaning : kMeanings)
+    names.push_back(meaning.function);
+  base::Result<std::vector<CodeRange>> code = find_code(roots, names);
+  if (!code) {
+    notes.push_back("interrupts count for the tasks they hit: " +
+                    code.error().what);
+  } else {
+    for (const CodeRange& range : *code) {
+      const auto* known =
+          std::ranges::find(kMeanings, range.name, &Meaning::function);
+      add(range.first, range.last, known->meaning);
+    }
+  }
+  if (!filter.module.empty()) {
+    const model::Reading<std::vector<model::KernelModule>> modules =
+        read_modules(roots);
+    if (!modules) {
+      return base::fail(base::ErrorKind::Unsupported,
+                        "modules cannot be told: " + modules.unknown_because);
+    }
+    auto module =
+        std::ranges::find(*modules, filter.module, &model::KernelModule::name);
+    if (module == modules->end()) {
+      return base::fail(base::ErrorKind::NotFound,
+                        "no module '" + filter.module + "' is loaded");
+    }
+    if (!module->address) {
+      return base::fail(base::ErrorKind::Denied,
+                        roots.proc.join("modules") + " hides addresses",
+                        "it needs CAP_SYSLOG");
+    }
+    add(*module->address, *module->address + module->size_bytes,
+        TM_CODE_WANTED);
+    settings->needed_meaning = TM_CODE_WANTED;
+  }
+  settings->range_count = count;
+  return base::Ok{};
+}
+
+base::Status PageTrace::State::configure(const Roots& roots,
+                                         const PageTraceOptions& options) {
+  skeleton.reset(trace_bpf__open());
+  if (!skeleton) return bpf_error("cannot open the BPF programs", errno);
+  page_size = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  sample_period = options.sample_period;
+  base::Result<Sections> sections = find_sections(roots, page_size);
+  if (!sections) return sections.error();
+  const TableSizes sizes = sizes_for(sections->ram_pages);
+  auto* settings = skeleton->rodata;
+  settings->section_count = static_cast<uint32_t>(sections->first_chunk.size());
+  settings->stack_mask = sizes.stacks - 1;
+  settings->task_mask = sizes.tasks - 1;
+  settings->node_mask = sizes.nodes - 1;
+  settings->sample_mask = static_cast<uint32_t>(sample_period - 1);
+  set_filter(options.filter);
+  base::Status status = set_meanings(roots, options.filter);
+  if (!status) return status;
+  bpf_map__set_max_entries(skeleton->maps.sections, settings->section_count);
+  bpf_map__set_max_entries(skeleton->maps.chunks, sections->chunk_count);
+  bpf_map__set_max_entries(skeleton->maps.stacks, sizes.stacks);
+  bpf_map__set_max_entries(skeleton->maps.tasks, sizes.tasks);
+  bpf_map__set_max_entries(skeleton->maps.nodes, sizes.nodes);
+  kernel_bytes = uint64_t{sections->chunk_count} * sizeof(tm_frame_chunk) +
+                 uint64_t{sizes.stacks} * sizeof(tm_trace_stack) +
+                 uint64_t{sizes.tasks} * sizeof(tm_trace_task) +
+                 uint64_t{sizes.nodes} * sizeof(tm_trace_node);
+  return load(*sections);
+}
+
+base::Status PageTrace::State::load(const Sections& sections) {
+  int result = trace_bpf__load(skeleton.get());
+  if (result != 0) return bpf_error("cannot load the BPF programs", -result);
+  base::Status status = find_array();
+  if (!status) return status;
+  const int fd = bpf_map__fd(skeleton->maps.sections);
+  for (uint32_t i = 0; i < sections.first_chunk.size(); ++i) {
+    if (sections.first_chunk[i] == 0) continue;
+    if (bpf_map_update_elem(fd, &i, &sections.first_chunk[i], BPF_ANY) != 0) {
+      return bpf_error("cannot fill a BPF table", errno);
+    }
+  }
+  status = stacks.map(skeleton->maps.stacks);
+  if (status) status = tasks.map(skeleton->maps.tasks);
+  if (status) status = nodes.map(skeleton->maps.nodes);
+  if (!status) return status;
+  result = trace_bpf__attach(skeleton.get());
+  if (result != 0) return bpf_error("cannot attach the BPF programs", -result);
+  return base::Ok{};
+}
+
+base::Status PageTrace::State::find_array() const {
+  base::Result<KnownPage> page = KnownPage::make();
+  if (!page) return page.error();
+  skeleton->bss->known.fd = page->fd();
+  bpf_test_run_opts options{};
+  options.sz = sizeof options;
+  const int fd = bpf_program__fd(skeleton->progs.look_around);
+  if (bpf_prog_test_run_opts(fd, &options) != 0) {
+    return bpf_error("cannot run a BPF program", errno);
+  }
+  base::Result<uint64_t> array = page->array_address(skeleton->bss->known);
+  if (!array) return array.error();
+  skeleton->bss->page_array = *array;
+  skeleton->data->page_struct_bytes = skeleton->bss->known.page_struct_bytes;
+  return base::Ok{};
+}
+
+base::Result<std::vector<uint32_t>> PageTrace::State::build_stacks(
+    const Roots& roots, model::TraceBuilder& builder) {
+  std::vector<uint64_t> addresses;
+  const auto frames_of = [](const tm_trace_stack& stack) {
+    return std::span(stack.frames,
+                     std::min<uint32_t>(stack.depth, TM_STACK_DEPTH));
+  };
+  for (uint32_t i = 0; i < stacks.count(); ++i) {
+    if (stacks[i].hash == 0) continue;
+    const auto frames = frames_of(stacks[i]);
+    addresses.insert(addresses.end(), frames.begin(), frames.end());
+  }
+  std::ranges::sort(addresses);
+  addresses.erase(std::unique(addresses.begin(), addresses.end()),
+                  addresses.end());
+  std::vector<model::TraceFrame> named;
+  base::Result<std::vector<model::TraceFrame>> names =
+      name_addresses(roots, addresses);
+  if (names) {
+    named = std::move(*names);
+  } else {
+    notes.push_back("functions have no names: " + names.error().what);
+    for (uint64_t address : addresses)
+      named.push_back({address, {}, 0, {}});
+  }
+  std::vector<uint32_t> stack_of(stacks.count());
+  for (uint32_t i = 0; i < stacks.count(); ++i) {
+    if (stacks[i].hash == 0) continue;
+    std::vector<uint32_t> frames;
+    for (uint64_t address : frames_of(stacks[i])) {
+      const auto at = std::ranges::lower_bound(addresses, address);
+      const model::TraceFrame& frame =
+          named[static_cast<size_t>(at - addresses.begin())];
+      if (frames.empty() && is_ours(frame)) continue;
+      frames.push_back(builder.frame(frame));
+    }
+    stack_of[i] = builder.stack(frames);
+  }
+  return stack_of;
+}
+
+std::vector<uint32_t> PageTrace::State::build_tasks(
+    const Roots& roots, model::TraceBuilder& builder) const {
+  const std::map<uint64_t, std::string> groups =
+      CgroupHierarchy::find(roots).list();
+  std::vector<uint32_t> task_of(tasks.count());
+  for (uint32_t i = 0; i < tasks.count(); ++i) {
+    const tm_trace_task& entry = tasks[i];
+    if (entry.key == 0) continue;
+    model::TraceTask task;
+    task.pid = static_cast<int32_t>(entry.tgid);
+    task.start_ns = entry.start_ns;
+    task.name = text_of(entry.comm, sizeof entry.comm);
+    task.is_kernel_thread = (entry.flags & TM_TASK_KERNEL) != 0;
+    task.is_interrupt = (entry.flags & TM_TASK_INTERRUPT) != 0;
+    task.has_exited = (entry.flags & TM_TASK_EXITED) != 0;
+    if (task.is_interrupt) task.name = "interrupts";
+    const auto group = groups.find(entry.cgroup);
+    if (group != groups.end()) task.cgroup = group->second;
+    if ((entry.flags & TM_TASK_HAS_COMMAND) != 0) {
+      task.command_line =
+          parse::parse_command_line({entry.command, sizeof entry.command});
+    } else if (!task.has_exited && !task.is_kernel_thread &&
+               !task.is_interrupt) {
+      base::Result<std::string> line =
+          base::read_file_at(roots.proc, std::to_string(task.pid) + "/cmdline");
+      if (line) task.command_line = parse::parse_command_line(*line);
+    }
+    task_of[i] = builder.task(task);
+    model::TraceTask& built = builder.task_at(task_of[i]);
+    built.pages += scaled(entry.pages);
+    built.peak_pages += scaled(entry.peak_pages);
+  }
+  return task_of;
+}
+
+void PageTrace::State::build_leaves(const std::vector<uint32_t>& stack_of,
+                                    const std::vector<uint32_t>& task_of,
+                                    model::TraceBuilder& builder) const {
+  const uint64_t epoch = skeleton->data->machine.epoch;
+  for (uint32_t i = 0; i < nodes.count(); ++i) {
+    const tm_trace_node& node = nodes[i];
+    const auto stack = static_cast<uint32_t>(node.key >> 32);
+    const auto task = static_cast<uint32_t>(node.key);
+    if (stack == 0 || stack > stack_of.size() || task == 0 ||
+        task > task_of.size()) {
+      continue;
+    }
+    model::TraceLeaf& leaf =
+        builder.leaf(stack_of[stack - 1], task_of[task - 1]);
+    leaf.pages += scaled(node.pages);
+    leaf.peak_pages += scaled(node.peak_pages);
+    leaf.machine_peak_pages +=
+        scaled(node.epoch == epoch ? node.saved_pages : node.pages);
+    leaf.allocation_count += node.allocation_count * sample_period;
+    leaf.held_since_ns = node.held_since_ns;
+  }
+}
+
+uint64_t PageTrace::State::recursion_misses() const {
+  uint64_t misses = 0;
+  for (const bpf_program* program :
+       {skeleton->progs.on_alloc, skeleton->progs.on_free}) {
+    bpf_prog_info info{};
+    uint32_t size = sizeof info;
+    if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0) {
+      misses += info.recursion_misses;
+    }
+  }
+  return misses;
+}
+
+model::TraceFaults PageTrace::State::faults() const {
+  const auto& seen = skeleton->bss->faults;
+  model::TraceFaults faults;
+  faults.missed_events = recursion_misses();
+  faults.untracked_freed = seen.untracked_freed * sample_period;
+  faults.overwritten = seen.overwritten * sample_period;
+  faults.out_of_range = seen.out_of_range;
+  faults.table_full =
+      seen.stacks_full + seen.tasks_full + seen.nodes_full + seen.no_stack;
+  faults.unmatched_migrations = seen.unmatched_moves;
+  return faults;
+}
+
+base::Result<PageTrace> PageTrace::prepare(const Roots& roots,
+                                           const PageTraceOptions& options) {
+  const BpfLoading loading;
+  auto state = std::make_unique<State>();
+  base::Status status = state->configure(roots, options);
+  if (!status) return status.error();
+  return PageTrace(std::move(state));
+}
+
+PageTrace::PageTrace(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PageTrace::PageTrace(PageTrace&&) noexcept = default;
+PageTrace& PageTrace::operator=(PageTrace&&) noexcept = default;
+PageTrace::~PageTrace() = default;
+
+void PageTrace::go() {
+  state_->started_realtime_ns = base::realtime_ns();
+  state_->started_ns = base::monotonic_ns();
+  state_->skeleton->bss->is_on = 1;
+}
+
+void PageTrace::freeze() {
+  if (state_->skeleton->bss->is_on == 0) return;
+  state_->skeleton->bss->is_on = 0;
+  state_->ended_ns = base::monotonic_ns();
+  // Waits for those that are running now.
+  trace_bpf__detach(state_->skeleton.get());
+}
+
+PageTrace::Height PageTrace::height() const {
+  const auto& machine = state_->skeleton->data->machine;
+  return {state_->scaled(machine.pages), state_->scaled(machine.peak_pages)};
+}
+
+uint64_t PageTrace::kernel_bytes() const {
+  return state_->kernel_bytes;
+}
+
+base::Result<model::Trace> PageTrace::read(const Roots& roots) {
+  model::TraceBuilder builder;
+  base::Result<std::vector<uint32_t>> stack_of =
+      state_->build_stacks(roots, builder);
+  if (!stack_of) return stack_of.error();
+  const std::vector<uint32_t> task_of = state_->build_tasks(roots, builder);
+  state_->build_leaves(*stack_of, task_of, builder);
+  model::Trace trace = builder.finish();
+  const uint64_t ended =
+      state_->ended_ns != 0 ? state_->ended_ns : base::monotonic_ns();
+  trace.backend = model::TraceBackend::Bpf;
+  trace.started_realtime_ns = state_->started_realtime_ns;
+  trace.elapsed_ns = ended - state_->started_ns;
+  trace.page_size_bytes = state_->page_size;
+  trace.sample_period = state_->sample_period;
+  const auto& machine = state_->skeleton->data->machine;
+  trace.pages = state_->scaled(machine.pages);
+  trace.peak_pages = state_->scaled(machine.peak_pages);
+  if (machine.peak_ns > state_->started_ns) {
+    trace.peak_realtime_ns =
+        state_->started_realtime_ns + machine.peak_ns - state_->started_ns;
+  }
+  trace.faults = state_->faults();
+  trace.notes = state_->notes;
+  return trace;
+}
+
+}  // namespace tidemark::source
