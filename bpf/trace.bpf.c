@@ -162,14 +162,16 @@ static __always_inline __u32* entry_of(__u64 frame) {
 
 // --- accounting ----------------------------------------------------------------
 
-static __always_inline void book(__u32 number, __s64 change) {
+// A function the verifier walks once, for any arguments: inlined, it would walk
+// it for each number of pages a loop can count to.
+__noinline int book(__u32 number, __s64 change) {
   const __u32 index = number - 1;
   struct tm_trace_node* node = bpf_map_lookup_elem(&nodes, &index);
   struct tm_trace_task* task;
   __u32 task_index;
   __s64 total;
   __s64 now;
-  if (!node) return;
+  if (!node || !change) return 0;
   total = __sync_fetch_and_add(&machine.pages, change) + change;
   if (change > 0 && total > *(volatile __s64*)&machine.peak_pages) {
     raise_to(&machine.peak_pages, total);
@@ -191,9 +193,15 @@ static __always_inline void book(__u32 number, __s64 change) {
   }
   task_index = (__u32)node->key - 1;
   task = bpf_map_lookup_elem(&tasks, &task_index);
-  if (!task) return;
+  if (!task) return 0;
   now = __sync_fetch_and_add(&task->pages, change) + change;
   if (change > 0) raise_to(&task->peak_pages, now);
+  return 0;
+}
+
+__noinline int note_untracked(__u64 pages) {
+  if (pages) __sync_fetch_and_add(&faults.untracked_freed, pages);
+  return 0;
 }
 
 // Pages with successive frames that belong to one node are booked together.
@@ -206,7 +214,7 @@ struct tm_frame_walk {
 };
 
 static __always_inline void end_run(struct tm_frame_walk* walk) {
-  if (walk->run_node && walk->run_pages) book(walk->run_node, -walk->run_pages);
+  book(walk->run_node, -walk->run_pages);
   walk->run_pages = 0;
 }
 
@@ -454,7 +462,7 @@ int on_alloc(struct bpf_raw_tracepoint_args* context) {
     bpf_loop(1U << order, take_frame, &walk, 0);
   }
   end_run(&walk);
-  if (walk.taken_pages) book(walk.node, walk.taken_pages);
+  book(walk.node, walk.taken_pages);
   return 0;
 }
 
@@ -472,8 +480,7 @@ int on_free(struct bpf_raw_tracepoint_args* context) {
     bpf_loop(1U << order, give_frame, &walk, 0);
   }
   end_run(&walk);
-  if (walk.taken_pages)
-    __sync_fetch_and_add(&faults.untracked_freed, walk.taken_pages);
+  note_untracked(walk.taken_pages);
   return 0;
 }
 

@@ -75,6 +75,7 @@ void add_common_options(OptionTable& table, CommonOptions& common,
   table.choice("--format", formats, "how to print the result",
                [&common](const std::string& word) -> base::Status {
                  common.format = format_of(word);
+                 common.format_word = word;
                  return base::Ok{};
                });
   table.flag("--json", "the same as --format json",

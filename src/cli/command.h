@@ -63,6 +63,7 @@ enum class Format { Text, Json, JsonLines, Csv };
 struct CommonOptions {
   bool help = false;
   Format format = Format::Text;
+  std::string format_word;  // as given; for the formats of one command alone
   base::SizeUnit unit = base::SizeUnit::Auto;
   std::string color = "auto";
   std::string output_path;  // empty and "-" are standard output

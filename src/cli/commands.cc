@@ -23,6 +23,8 @@ const std::vector<CommandEntry>& command_table() {
       {"graph", "the machine as a tree of records, in memgraph's JSON",
        graph_command},
       {"buckets", "all RAM under names people know, by rules", buckets_command},
+      {"trace", "kernel page allocations by task, module and stack, with peaks",
+       trace_command},
       {"record", "record memory over time, every mapping, to a file",
        record_command},
       {"peak", "the highest moment of a recording, and what it was",

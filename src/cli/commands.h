@@ -12,6 +12,7 @@ Command maps_command();
 Command system_command();
 Command kmap_command();
 Command objects_command();
+Command trace_command();
 Command record_command();
 Command peak_command();
 Command replay_command();

@@ -56,8 +56,11 @@ struct TraceLeaf {
   uint64_t peak_pages = 0;          // of this leaf, at its own time
   uint64_t machine_peak_pages = 0;  // at the time of the machine's peak
   uint64_t allocation_count = 0;
-  // Since when it has held any page without a break; 0: not known.
-  uint64_t held_since_ns = 0;
+  // How long it has held any page without a break; 0: not known.
+  uint64_t held_ns = 0;
+  // The fewest pages it held in each of successive stretches of the trace, the
+  // last of which ended with it; empty: not known.
+  std::vector<uint64_t> lows;
   bool operator==(const TraceLeaf&) const = default;
 };
 
@@ -89,6 +92,7 @@ struct Trace {
   uint64_t pages = 0;       // of all leaves together
   uint64_t peak_pages = 0;  // the same at the highest
   uint64_t peak_realtime_ns = 0;
+  uint64_t low_stretch_ns = 0;  // how long each stretch of TraceLeaf::lows is
   TraceFaults faults;
   std::vector<std::string> notes;  // what this kernel could not be asked
 };

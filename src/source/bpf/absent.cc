@@ -89,6 +89,7 @@ PageTrace::~PageTrace() = default;
 
 void PageTrace::go() {}
 void PageTrace::freeze() {}
+void PageTrace::look() {}
 PageTrace::Height PageTrace::height() const {
   return {};
 }

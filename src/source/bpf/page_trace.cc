@@ -28,6 +28,7 @@
 #include "source/cgroups.h"
 #include "source/kernel_files.h"
 #include "source/kernel_symbols.h"
+#include "source/low_history.h"
 
 namespace tidemark::source {
 namespace {
@@ -170,6 +171,8 @@ struct PageTrace::State {
   uint64_t started_ns = 0;
   uint64_t ended_ns = 0;
   std::vector<std::string> notes;
+  static constexpr uint64_t kFirstStretchNs = 500'000'000;
+  LowHistory lows = LowHistory(kFirstStretchNs);
 
   base::Status configure(const Roots& roots, const PageTraceOptions& options);
   void set_filter(const PageTraceFilter& filter);
@@ -395,6 +398,7 @@ std::vector<uint32_t> PageTrace::State::build_tasks(
           base::read_file_at(roots.proc, std::to_string(task.pid) + "/cmdline");
       if (line) task.command_line = parse::parse_command_line(*line);
     }
+    std::ranges::replace(task.command_line, '\0', ' ');
     task_of[i] = builder.task(task);
     model::TraceTask& built = builder.task_at(task_of[i]);
     built.pages += scaled(entry.pages);
@@ -407,6 +411,7 @@ void PageTrace::State::build_leaves(const std::vector<uint32_t>& stack_of,
                                     const std::vector<uint32_t>& task_of,
                                     model::TraceBuilder& builder) const {
   const uint64_t epoch = skeleton->data->machine.epoch;
+  const uint64_t now_ns = ended_ns != 0 ? ended_ns : base::monotonic_ns();
   for (uint32_t i = 0; i < nodes.count(); ++i) {
     const tm_trace_node& node = nodes[i];
     const auto stack = static_cast<uint32_t>(node.key >> 32);
@@ -422,7 +427,14 @@ void PageTrace::State::build_leaves(const std::vector<uint32_t>& stack_of,
     leaf.machine_peak_pages +=
         scaled(node.epoch == epoch ? node.saved_pages : node.pages);
     leaf.allocation_count += node.allocation_count * sample_period;
-    leaf.held_since_ns = node.held_since_ns;
+    const std::vector<uint64_t> node_lows = lows.lows_of(i);
+    leaf.lows.resize(std::max(leaf.lows.size(), node_lows.size()));
+    for (size_t at = 0; at < node_lows.size(); ++at)
+      leaf.lows[at] += node_lows[at] * sample_period;
+    if (node.pages > 0 && now_ns > node.held_since_ns) {
+      leaf.held_ns =
+          std::max<uint64_t>(leaf.held_ns, now_ns - node.held_since_ns);
+    }
   }
 }
 
@@ -480,9 +492,21 @@ void PageTrace::freeze() {
   trace_bpf__detach(state_->skeleton.get());
 }
 
+void PageTrace::look() {
+  std::vector<LowHistory::Holding> holdings;
+  const MappedTable<tm_trace_node>& nodes = state_->nodes;
+  for (uint32_t i = 0; i < nodes.count(); ++i) {
+    if (nodes[i].key == 0) continue;
+    const int64_t pages = nodes[i].pages;
+    holdings.push_back({i, pages > 0 ? static_cast<uint64_t>(pages) : 0});
+  }
+  state_->lows.look(base::monotonic_ns() - state_->started_ns, holdings);
+}
+
 PageTrace::Height PageTrace::height() const {
   const auto& machine = state_->skeleton->data->machine;
-  return {state_->scaled(machine.pages), state_->scaled(machine.peak_pages)};
+  return {state_->scaled(machine.pages) * state_->page_size,
+          state_->scaled(machine.peak_pages) * state_->page_size};
 }
 
 uint64_t PageTrace::kernel_bytes() const {
@@ -511,6 +535,7 @@ base::Result<model::Trace> PageTrace::read(const Roots& roots) {
     trace.peak_realtime_ns =
         state_->started_realtime_ns + machine.peak_ns - state_->started_ns;
   }
+  trace.low_stretch_ns = state_->lows.stretch_ns();
   trace.faults = state_->faults();
   trace.notes = state_->notes;
   return trace;

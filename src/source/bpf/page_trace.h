@@ -47,9 +47,12 @@ class PageTrace {
   // Nothing is counted from here on; numbers read later agree with each other.
   void freeze();
 
+  // Takes note of what each leaf holds, so that what only rises can be told.
+  void look();
+
   struct Height {
-    uint64_t pages = 0;
-    uint64_t peak_pages = 0;
+    uint64_t bytes = 0;
+    uint64_t peak_bytes = 0;
   };
   Height height() const;
   // What the tables take in the kernel.

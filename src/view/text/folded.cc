@@ -7,9 +7,8 @@
 #include "base/escape.h"
 
 namespace tidemark::view {
-namespace {
 
-std::string frame(std::string_view name) {
+std::string folded_frame(std::string_view name) {
   std::string out;
   for (const char c : base::visible(name)) {
     if (c == ';') {
@@ -21,8 +20,6 @@ std::string frame(std::string_view name) {
   return out;
 }
 
-}  // namespace
-
 std::string folded_stacks(const model::Sample& sample) {
   std::string out;
   for (const model::Process& process : sample.processes) {
@@ -31,13 +28,14 @@ std::string folded_stacks(const model::Sample& sample) {
     one.memory_devices = sample.memory_devices;
     one.machine = sample.machine;
     one.processes.push_back(process);
-    const std::string root = fmt::format(
-        "{} ({})", frame(analysis::display_name(process)), process.id.pid);
+    const std::string root =
+        fmt::format("{} ({})", folded_frame(analysis::display_name(process)),
+                    process.id.pid);
     for (const analysis::Part& part : analysis::compose(one).parts) {
       if (part.bytes.pss == 0) continue;
       out += fmt::format("{};{};{} {}\n", root,
-                         model::category_token(part.category), frame(part.name),
-                         part.bytes.pss);
+                         model::category_token(part.category),
+                         folded_frame(part.name), part.bytes.pss);
     }
   }
   return out;

@@ -1,0 +1,231 @@
+#include "analysis/trace_report.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/text.h"
+
+namespace tidemark::analysis {
+namespace {
+
+using base::ErrorKind;
+using model::Trace;
+using model::TraceLeaf;
+
+struct Named {
+  TraceReportKind kind;
+  std::string_view token;
+};
+constexpr std::array<Named, 10> kReports = {{
+    {TraceReportKind::ModuleSummary, "module_summary"},
+    {TraceReportKind::ModuleTop, "module_top"},
+    {TraceReportKind::TaskSummary, "task_summary"},
+    {TraceReportKind::TaskTop, "task_top"},
+    {TraceReportKind::TaskTopJson, "task_top_json"},
+    {TraceReportKind::ProcSlabStatic, "proc_slab_static"},
+    {TraceReportKind::CgroupSummary, "cgroup_summary"},
+    {TraceReportKind::Tree, "tree"},
+    {TraceReportKind::Peak, "peak"},
+    {TraceReportKind::Growth, "growth"},
+}};
+
+constexpr std::array<std::pair<TraceGroup, std::string_view>, 4> kGroups = {{
+    {TraceGroup::Task, "task"},
+    {TraceGroup::Cgroup, "cgroup"},
+    {TraceGroup::Module, "module"},
+    {TraceGroup::Stack, "stack"},
+}};
+
+std::vector<TraceGroup> groups_of(TraceReportKind kind,
+                                  const std::vector<TraceGroup>& wanted) {
+  switch (kind) {
+    case TraceReportKind::ModuleSummary:
+      return {TraceGroup::Module};
+    case TraceReportKind::ModuleTop:
+      return {TraceGroup::Module, TraceGroup::Stack};
+    case TraceReportKind::TaskSummary:
+      return {TraceGroup::Task};
+    case TraceReportKind::TaskTop:
+    case TraceReportKind::TaskTopJson:
+      return {TraceGroup::Task, TraceGroup::Stack};
+    case TraceReportKind::CgroupSummary:
+      return {TraceGroup::Cgroup};
+    case TraceReportKind::Tree:
+    case TraceReportKind::Peak:
+    case TraceReportKind::Growth:
+    case TraceReportKind::ProcSlabStatic:
+      break;
+  }
+  return wanted;
+}
+
+base::Error unknown_parameter(std::string_view word) {
+  return base::fail(ErrorKind::Misused,
+                    "'" + std::string(word) + "' is no parameter of a report",
+                    "sort_by_alloc, sort_by_peak, throttle=N, top=N, "
+                    "by=task+stack");
+}
+
+base::Result<std::vector<TraceGroup>> parse_groups(std::string_view text) {
+  std::vector<TraceGroup> groups;
+  for (std::string_view word : base::split(text, '+')) {
+    const auto* known = std::ranges::find(
+        kGroups, word, &decltype(kGroups)::value_type::second);
+    if (known == kGroups.end()) {
+      return base::fail(ErrorKind::Misused,
+                        "'" + std::string(word) + "' is nothing to group by",
+                        "task, cgroup, module, stack");
+    }
+    groups.push_back(known->first);
+  }
+  return groups;
+}
+
+base::Status take_parameter(std::string_view word, TraceTreeOptions& tree) {
+  if (word == "sort_by_alloc") {
+    tree.order = TraceOrder::ByPages;
+    return base::Ok{};
+  }
+  if (word == "sort_by_peak") {
+    tree.order = TraceOrder::ByPeak;
+    return base::Ok{};
+  }
+  std::string_view value = word;
+  const std::string_view name = base::take_until(value, '=');
+  if (name == "by") {
+    base::Result<std::vector<TraceGroup>> groups = parse_groups(value);
+    if (!groups) return groups.error();
+    tree.groups = std::move(*groups);
+    return base::Ok{};
+  }
+  const std::optional<uint64_t> number = base::parse_u64(value);
+  if (name == "throttle" && number && *number <= 100) {
+    tree.throttle_percent = static_cast<uint32_t>(*number);
+  } else if (name == "top" && number) {
+    tree.top = *number;
+  } else {
+    return unknown_parameter(word);
+  }
+  return base::Ok{};
+}
+
+base::Result<TraceReportSpec> parse_report(std::string_view text,
+                                           const TraceTreeOptions& defaults) {
+  const std::string_view name = base::take_until(text, ':');
+  const auto* known = std::ranges::find(kReports, name, &Named::token);
+  if (known == kReports.end()) {
+    std::string all;
+    for (const Named& one : kReports)
+      all += (all.empty() ? "" : ", ") + std::string(one.token);
+    return base::fail(ErrorKind::Misused,
+                      "'" + std::string(name) + "' is no report", all);
+  }
+  TraceReportSpec spec;
+  spec.kind = known->kind;
+  spec.tree = defaults;
+  // As people know it: two at each level say what a module does.
+  if (spec.kind == TraceReportKind::ModuleTop && defaults.top == 0) {
+    spec.tree.top = 2;
+  }
+  while (!text.empty()) {
+    base::Status status =
+        take_parameter(base::take_until(text, ':'), spec.tree);
+    if (!status) return status.error();
+  }
+  spec.tree.groups = groups_of(spec.kind, spec.tree.groups);
+  if (spec.kind == TraceReportKind::Peak) {
+    spec.tree.order = TraceOrder::ByMachinePeak;
+  }
+  return spec;
+}
+
+// In no stretch less than in the one before, and more in the end.
+std::optional<Growth> growth_of(const Trace& trace, const TraceLeaf& leaf) {
+  constexpr size_t kFewest = 4;
+  if (leaf.lows.size() < kFewest || leaf.lows.back() <= leaf.lows.front() ||
+      !std::ranges::is_sorted(leaf.lows)) {
+    return std::nullopt;
+  }
+  Growth growth;
+  growth.stack = leaf.stack;
+  growth.task = leaf.task;
+  growth.pages = leaf.pages;
+  growth.grown_pages = leaf.lows.back() - leaf.lows.front();
+  growth.stretch_count = leaf.lows.size();
+  for (size_t i = 1; i < leaf.lows.size(); ++i)
+    growth.rising_count += leaf.lows[i] > leaf.lows[i - 1] ? 1 : 0;
+  // What rose once and stayed has been filled, and does not leak.
+  if (growth.rising_count * 2 < growth.stretch_count - 1) return std::nullopt;
+  growth.held_ns = leaf.held_ns;
+  const uint64_t span_ns = trace.low_stretch_ns * (leaf.lows.size() - 1);
+  if (span_ns > 0) {
+    growth.pages_per_second = static_cast<double>(growth.grown_pages) * 1e9 /
+                              static_cast<double>(span_ns);
+  }
+  return growth;
+}
+
+}  // namespace
+
+std::string_view trace_report_token(TraceReportKind kind) {
+  const auto* known = std::ranges::find(kReports, kind, &Named::kind);
+  return known == kReports.end() ? "?" : known->token;
+}
+
+std::vector<std::string> trace_report_tokens() {
+  std::vector<std::string> tokens;
+  for (const Named& one : kReports)
+    tokens.emplace_back(one.token);
+  return tokens;
+}
+
+base::Result<std::vector<TraceReportSpec>> parse_trace_reports(
+    std::string_view list, const TraceTreeOptions& defaults) {
+  std::vector<TraceReportSpec> specs;
+  for (std::string_view text : base::split(list, ',')) {
+    base::Result<TraceReportSpec> spec = parse_report(text, defaults);
+    if (!spec) return spec.error();
+    specs.push_back(std::move(*spec));
+  }
+  if (specs.empty())
+    return base::fail(ErrorKind::Misused, "no report is named");
+  return specs;
+}
+
+std::vector<Growth> find_growth(const Trace& trace) {
+  std::vector<Growth> growing;
+  for (const TraceLeaf& leaf : trace.leaves) {
+    const std::optional<Growth> growth = growth_of(trace, leaf);
+    if (growth) growing.push_back(*growth);
+  }
+  std::ranges::stable_sort(growing, [](const Growth& a, const Growth& b) {
+    return a.grown_pages > b.grown_pages;
+  });
+  return growing;
+}
+
+TraceReport make_trace_report(
+    const Trace& trace, const std::vector<TraceReportSpec>& specs,
+    const model::Reading<std::vector<model::SlabCache>>& caches) {
+  TraceReport report;
+  report.trace = &trace;
+  for (const TraceReportSpec& spec : specs) {
+    TraceSection section;
+    section.spec = spec;
+    if (spec.kind == TraceReportKind::ProcSlabStatic) {
+      section.caches = caches;
+    } else if (spec.kind == TraceReportKind::Growth) {
+      section.growing = find_growth(trace);
+      if (spec.tree.top > 0 && section.growing.size() > spec.tree.top) {
+        section.growing.resize(spec.tree.top);
+      }
+    } else {
+      section.tree = make_trace_tree(trace, spec.tree);
+    }
+    report.sections.push_back(std::move(section));
+  }
+  return report;
+}
+
+}  // namespace tidemark::analysis

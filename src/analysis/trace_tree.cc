@@ -1,0 +1,220 @@
+#include "analysis/trace_tree.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+namespace tidemark::analysis {
+namespace {
+
+using model::Trace;
+using model::TraceFrame;
+using model::TraceLeaf;
+using model::TraceStack;
+using model::TraceTask;
+
+// What tells the children of one node apart.
+using Key = std::tuple<uint64_t, uint64_t, std::string, std::string>;
+
+struct Step {
+  Key key;
+  TraceNode node;  // name and the like; no numbers
+};
+
+// A tree that is being filled.
+struct Growing {
+  TraceNode node;
+  std::map<Key, std::unique_ptr<Growing>> children;
+};
+
+Step frame_step(const TraceFrame& frame) {
+  Step step;
+  // A function is one node, wherever in it the call is.
+  step.key = {frame.address - frame.offset, 0, frame.symbol, frame.module};
+  step.node.group = TraceGroup::Stack;
+  step.node.name = frame.symbol;
+  step.node.module = frame.module;
+  step.node.address = frame.address;
+  return step;
+}
+
+Step task_step(const TraceTask& task) {
+  Step step;
+  step.key = {static_cast<uint32_t>(task.pid),
+              task.start_ns,
+              task.start_ns == 0 ? task.name : std::string(),
+              {}};
+  step.node.group = TraceGroup::Task;
+  step.node.name = task_name(task);
+  step.node.pid = task.pid;
+  return step;
+}
+
+Step named_step(TraceGroup group, const std::string& name) {
+  Step step;
+  step.key = {0, 0, name, {}};
+  step.node.group = group;
+  step.node.name = name;
+  return step;
+}
+
+// The way from the root to where the leaf belongs.
+std::vector<Step> steps_of(const Trace& trace, const TraceLeaf& leaf,
+                           const std::vector<TraceGroup>& groups) {
+  const TraceTask& task = trace.tasks[leaf.task];
+  const TraceStack& stack = trace.stacks[leaf.stack];
+  std::vector<Step> steps;
+  for (TraceGroup group : groups) {
+    switch (group) {
+      case TraceGroup::Task:
+        steps.push_back(task_step(task));
+        break;
+      case TraceGroup::Cgroup:
+        steps.push_back(named_step(group, task.cgroup));
+        break;
+      case TraceGroup::Module:
+        steps.push_back(named_step(group, module_of(trace, stack)));
+        break;
+      case TraceGroup::Stack:
+        for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame)
+          steps.push_back(frame_step(trace.frames[*frame]));
+        break;
+    }
+  }
+  return steps;
+}
+
+void add(const TraceLeaf& leaf, TraceNumbers& numbers) {
+  numbers.pages += leaf.pages;
+  numbers.machine_peak_pages += leaf.machine_peak_pages;
+  numbers.peak_pages += leaf.peak_pages;
+  numbers.least_peak_pages =
+      std::max(numbers.least_peak_pages, leaf.peak_pages);
+  numbers.allocation_count += leaf.allocation_count;
+}
+
+// The exact peaks of tasks, which a sum over their leaves cannot give.
+using TaskPeaks = std::map<Key, TraceNumbers>;
+
+TaskPeaks peaks_of_tasks(const Trace& trace) {
+  TaskPeaks peaks;
+  for (const TraceTask& task : trace.tasks) {
+    TraceNumbers& numbers = peaks[task_step(task).key];
+    // One that moved between groups has several parts.
+    numbers.peak_pages += task.peak_pages;
+    numbers.least_peak_pages =
+        std::max(numbers.least_peak_pages, task.peak_pages);
+  }
+  return peaks;
+}
+
+// A node cannot have held less at its peak than it was ever seen to hold, nor
+// more than what it is part of.
+void tighten(Growing& growing, uint64_t most_pages) {
+  TraceNumbers& total = growing.node.total;
+  total.peak_pages = std::min(total.peak_pages, most_pages);
+  total.least_peak_pages =
+      std::max({total.least_peak_pages, total.pages, total.machine_peak_pages});
+  // Races between two counters of the kernel's are a page or two wide.
+  total.peak_pages = std::max(total.peak_pages, total.least_peak_pages);
+  for (auto& [key, child] : growing.children)
+    tighten(*child, total.peak_pages);
+}
+
+uint64_t size_of(const TraceNode& node, TraceOrder order) {
+  switch (order) {
+    case TraceOrder::ByPages:
+      return node.total.pages;
+    case TraceOrder::ByPeak:
+      return node.total.peak_pages;
+    case TraceOrder::ByMachinePeak:
+      return node.total.machine_peak_pages;
+  }
+  return 0;
+}
+
+// Keeps the largest children until enough of their parent is told.
+void cut(TraceNode& node, const TraceTreeOptions& options) {
+  std::vector<TraceNode>& children = node.children;
+  std::ranges::stable_sort(
+      children, [&](const TraceNode& a, const TraceNode& b) {
+        return size_of(a, options.order) > size_of(b, options.order);
+      });
+  if (options.throttle_percent > 0) {
+    uint64_t whole = 0;
+    for (const TraceNode& child : children)
+      whole += size_of(child, options.order);
+    const uint64_t budget =
+        (whole * std::min<uint32_t>(options.throttle_percent, 100) + 99) / 100;
+    uint64_t told = 0;
+    size_t count = 0;
+    while (count < children.size() && told < budget)
+      told += size_of(children[count++], options.order);
+    children.resize(count);
+  }
+  if (options.top > 0 && children.size() > options.top) {
+    children.resize(options.top);
+  }
+  for (TraceNode& child : children)
+    cut(child, options);
+}
+
+TraceNode grown(Growing growing) {
+  for (auto& [key, child] : growing.children)
+    growing.node.children.push_back(grown(std::move(*child)));
+  growing.children.clear();
+  return std::move(growing.node);
+}
+
+}  // namespace
+
+std::string module_of(const Trace& trace, const TraceStack& stack) {
+  for (uint32_t frame : stack) {
+    const std::string& module = trace.frames[frame].module;
+    if (!module.empty()) return module;
+  }
+  return {};
+}
+
+std::string task_name(const TraceTask& task) {
+  if (!task.command_line.empty()) return task.command_line;
+  return "[" + task.name + "]";
+}
+
+TraceNode make_trace_tree(const Trace& trace, const TraceTreeOptions& options) {
+  const TaskPeaks task_peaks = peaks_of_tasks(trace);
+  Growing root;
+  for (const TraceLeaf& leaf : trace.leaves) {
+    Growing* at = &root;
+    add(leaf, at->node.total);
+    for (Step& step : steps_of(trace, leaf, options.groups)) {
+      std::unique_ptr<Growing>& child = at->children[step.key];
+      if (!child) {
+        child = std::make_unique<Growing>();
+        child->node = std::move(step.node);
+      }
+      at = child.get();
+      add(leaf, at->node.total);
+    }
+    at->node.own_pages += leaf.pages;
+  }
+  // Where the first level is tasks, theirs are all their pages.
+  if (!options.groups.empty() && options.groups[0] == TraceGroup::Task) {
+    for (auto& [key, child] : root.children) {
+      auto known = task_peaks.find(key);
+      if (known == task_peaks.end()) continue;
+      child->node.total.peak_pages = known->second.peak_pages;
+      child->node.total.least_peak_pages = known->second.least_peak_pages;
+    }
+  }
+  root.node.total.peak_pages = trace.peak_pages;
+  root.node.total.least_peak_pages = trace.peak_pages;
+  if (trace.has_peaks) tighten(root, trace.peak_pages);
+  TraceNode tree = grown(std::move(root));
+  cut(tree, options);
+  return tree;
+}
+
+}  // namespace tidemark::analysis

@@ -1,0 +1,73 @@
+// A trace as a tree, grouped as asked. At every node what it holds is what it
+// holds itself and what its children hold.
+//
+// Peaks are another matter: the children of a node peak at different times, so
+// the sum of their peaks may never have been reached. The kernel counts the
+// peak of each leaf, of each task and of the machine; of what lies between only
+// bounds are known, and they say so.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/trace.h"
+
+namespace tidemark::analysis {
+
+enum class TraceGroup : uint8_t {
+  Task,
+  Cgroup,
+  Module,  // the innermost on the stack; the kernel's image when there is none
+  Stack,   // frame by frame, the way into the kernel first
+};
+
+struct TraceNumbers {
+  uint64_t pages = 0;
+  uint64_t machine_peak_pages = 0;  // when the machine was at its peak
+  uint64_t peak_pages = 0;          // at its own time; at most this
+  uint64_t least_peak_pages = 0;    // and at least this
+  uint64_t allocation_count = 0;
+  bool is_peak_exact() const { return peak_pages == least_peak_pages; }
+  bool operator==(const TraceNumbers&) const = default;
+};
+
+struct TraceNode {
+  std::string name;
+  // Of a frame its module and address, of a task its pid; empty and 0 else.
+  std::string module;
+  uint64_t address = 0;
+  int32_t pid = 0;
+  TraceGroup group = TraceGroup::Stack;
+  TraceNumbers total;  // with all below it
+  uint64_t own_pages = 0;
+  std::vector<TraceNode> children;
+};
+
+enum class TraceOrder : uint8_t {
+  ByPages,
+  ByPeak,
+  ByMachinePeak,  // as it stood when the machine was at its peak
+};
+
+struct TraceTreeOptions {
+  std::vector<TraceGroup> groups = {TraceGroup::Task, TraceGroup::Stack};
+  TraceOrder order = TraceOrder::ByPages;
+  // Of each level only the largest that together hold so many per cent of their
+  // parent, and of those so many. 0: all.
+  uint32_t throttle_percent = 0;
+  size_t top = 0;
+};
+
+// The module a stack belongs to; empty for the kernel's image.
+std::string module_of(const model::Trace& trace,
+                      const model::TraceStack& stack);
+
+// What people call the task: its command line, or its name in brackets when it
+// has none.
+std::string task_name(const model::TraceTask& task);
+
+TraceNode make_trace_tree(const model::Trace& trace,
+                          const TraceTreeOptions& options);
+
+}  // namespace tidemark::analysis

@@ -1,0 +1,263 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <bit>
+#include <memory>
+#include <utility>
+
+#include "analysis/run_report.h"
+#include "analysis/trace_report.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "source/cgroups.h"
+#include "source/kernel_files.h"
+#include "source/roots.h"
+#include "view/json/trace.h"
+#include "view/text/trace.h"
+#include "watch/trace_watch.h"
+
+namespace tidemark::cli {
+namespace {
+
+using base::ErrorKind;
+
+struct TraceCommandOptions {
+  watch::TraceWatchOptions watch;
+  std::string reports;
+  analysis::TraceTreeOptions tree;
+  view::TraceTextOptions text;
+  std::string cgroup;
+  bool everything = false;
+  bool at_peak = false;
+  CommonOptions common;
+};
+
+// The line on the terminal while it traces.
+class TraceLine {
+ public:
+  explicit TraceLine(const CommonOptions& common)
+      : is_on_(!common.quiet && ::isatty(STDERR_FILENO) != 0) {}
+  TraceLine(const TraceLine&) = delete;
+  TraceLine& operator=(const TraceLine&) = delete;
+  ~TraceLine() { wipe(); }
+
+  void show(const watch::TraceProgress& progress) {
+    if (!is_on_) return;
+    is_shown_ = true;
+    write_stderr(
+        fmt::format("\r\x1b[Ktidemark: tracing  {}  {} held  {} at the peak  "
+                    "Ctrl-C for the report",
+                    base::clock_duration(progress.elapsed_ns),
+                    base::long_size(progress.height.bytes),
+                    base::long_size(progress.height.peak_bytes)));
+  }
+  void wipe() {
+    if (std::exchange(is_shown_, false)) write_stderr("\r\x1b[K");
+  }
+
+ private:
+  bool is_on_;
+  bool is_shown_ = false;
+};
+
+base::Result<std::vector<analysis::TraceReportSpec>> specs_of(
+    const TraceCommandOptions& options) {
+  if (!options.reports.empty()) {
+    return analysis::parse_trace_reports(options.reports, options.tree);
+  }
+  analysis::TraceTreeOptions tree = options.tree;
+  // What fits a screen says most; --report tree:top=… says all.
+  constexpr size_t kTop = 8;
+  constexpr uint32_t kThrottle = 80;
+  if (tree.top == 0) tree.top = kTop;
+  if (tree.throttle_percent == 0) tree.throttle_percent = kThrottle;
+  return analysis::parse_trace_reports(options.at_peak ? "peak" : "tree", tree);
+}
+
+base::Status resolve_cgroup(const source::Roots& roots,
+                            TraceCommandOptions& options) {
+  if (options.cgroup.empty()) return base::Ok{};
+  for (const auto& [inode, path] :
+       source::CgroupHierarchy::find(roots).list()) {
+    if (path != options.cgroup) continue;
+    options.watch.trace.filter.cgroup_id = inode;
+    return base::Ok{};
+  }
+  return base::fail(ErrorKind::NotFound,
+                    "no control group '" + options.cgroup + "'",
+                    "paths begin with / as in /proc/PID/cgroup");
+}
+
+std::string render(const TraceCommandOptions& options,
+                   const analysis::TraceReport& report, int fd) {
+  const model::Trace& trace = *report.trace;
+  if (options.common.format_word == "folded") {
+    return view::trace_folded(trace, options.at_peak);
+  }
+  if (options.common.format != Format::Text) {
+    return view::trace_json(trace, json_layout(options.common.format));
+  }
+  return view::trace_text(report, options.text, text_style(options.common, fd));
+}
+
+base::Result<ExitCode> run_trace(TraceCommandOptions options) {
+  base::Result<std::vector<analysis::TraceReportSpec>> specs =
+      specs_of(options);
+  if (!specs) return specs.error();
+  base::Result<source::Roots> roots =
+      source::open_roots(options.common.proc_path);
+  if (!roots) return roots.error();
+  if (!roots->is_live) {
+    return base::fail(ErrorKind::Misused,
+                      "tracing needs the running kernel's own /proc",
+                      "leave out --proc and unset PROCFS");
+  }
+  base::Status status = resolve_cgroup(*roots, options);
+  if (!status) return status.error();
+  base::Result<Output> output = Output::open(options.common.output_path);
+  if (!output) return output.error();
+  options.watch.follows_command = !options.everything;
+  options.watch.ignores_broken_pipe = were_broken_pipes_ignored();
+  options.text.has_banners = !options.reports.empty();
+  for (const analysis::TraceReportSpec& spec : *specs) {
+    if (spec.kind == analysis::TraceReportKind::Growth) {
+      options.watch.sees_growth = true;
+    }
+  }
+  TraceLine line(options.common);
+  base::Result<watch::TraceOutcome> outcome = watch::watch_trace(
+      *roots, options.watch,
+      [&](const watch::TraceProgress& progress) { line.show(progress); });
+  line.wipe();
+  if (!outcome) return outcome.error();
+  const analysis::TraceReport report = analysis::make_trace_report(
+      outcome->trace, *specs, source::read_slabinfo(*roots));
+  status = output->write(render(options, report, output->fd()));
+  if (!status) return status.error();
+  if (!outcome->ending) return ExitCode::Done;
+  return static_cast<ExitCode>(
+      analysis::exit_status_of(outcome->ending->wait_status));
+}
+
+void add_filters(OptionTable& table, TraceCommandOptions* options) {
+  source::PageTraceFilter& filter = options->watch.trace.filter;
+  table.value("-p,--pid", "PID", "this process and its descendants alone",
+              [&filter](const std::string& word) -> base::Status {
+                filter.tree_pid = base::parse_pid(word);
+                if (filter.tree_pid && *filter.tree_pid > 0) return base::Ok{};
+                return base::fail(ErrorKind::Misused,
+                                  "'" + word + "' is no pid");
+              });
+  table.value("--comm", "NAME", "processes of this name alone", filter.comm);
+  table.value("--cgroup", "PATH", "processes of this control group alone",
+              options->cgroup);
+  table.value("--module", "NAME", "only stacks with code of this kernel module",
+              filter.module);
+  table.value("--order", "N[-M]", "only blocks of 2^N (to 2^M) pages",
+              [&filter](const std::string& word) -> base::Status {
+                std::string_view rest = word;
+                const std::optional<uint64_t> least =
+                    base::parse_u64(base::take_until(rest, '-'));
+                const std::optional<uint64_t> most =
+                    rest.empty() ? least : base::parse_u64(rest);
+                constexpr uint64_t kMost = 63;
+                if (!least || !most || *least > *most || *most > kMost) {
+                  return base::fail(ErrorKind::Misused,
+                                    "'" + word + "' is no order",
+                                    "0 to 10, or two of them: 3-10");
+                }
+                filter.least_order = static_cast<uint32_t>(*least);
+                filter.most_order = static_cast<uint32_t>(*most);
+                return base::Ok{};
+              });
+}
+
+base::Status take_sample(const std::string& word, uint64_t& period) {
+  constexpr uint64_t kMost = uint64_t{1} << 16;
+  const std::optional<uint64_t> number = base::parse_u64(word);
+  if (!number || *number == 0 || *number > kMost ||
+      !std::has_single_bit(*number)) {
+    return base::fail(ErrorKind::Misused, "'" + word + "' is no sample",
+                      "a power of two: 16 follows one page frame in 16");
+  }
+  period = *number;
+  return base::Ok{};
+}
+
+void add_options(OptionTable& table, TraceCommandOptions* options) {
+  table.value(
+      "-r,--report", "LIST",
+      "reports to print: TYPE[:PARAM]…,… with the types " +
+          fmt::format("{}", fmt::join(analysis::trace_report_tokens(), ", ")) +
+          " and the parameters sort_by_alloc, sort_by_peak, "
+          "throttle=N, top=N, by=task+stack",
+      options->reports);
+  table.value(
+      "-t,--throttle", "N", "of each level the largest that hold N % of it",
+      [options](const std::string& word) -> base::Status {
+        const std::optional<uint64_t> number = base::parse_u64(word);
+        if (!number || *number > 100) {
+          return base::fail(ErrorKind::Misused,
+                            "'" + word + "' is no percentage", "0 to 100");
+        }
+        options->tree.throttle_percent = static_cast<uint32_t>(*number);
+        return base::Ok{};
+      });
+  table.value("--duration", "DUR", "end after this time",
+              [options](const std::string& word) -> base::Status {
+                base::Result<uint64_t> ns = base::parse_duration(word);
+                if (!ns) return ns.error();
+                options->watch.duration_ns = *ns;
+                return base::Ok{};
+              });
+  table.value("--sample", "N",
+              "follow one page frame in N (a power of two), for use all day",
+              [options](const std::string& word) {
+                return take_sample(word, options->watch.trace.sample_period);
+              });
+  table.flag("-a,--all", "trace the whole machine while the command runs",
+             options->everything);
+  table.flag("--at-peak", "as it stood when the machine was at its peak",
+             options->at_peak);
+  table.flag("--pages", "count in pages instead of bytes",
+             options->text.in_pages);
+  table.flag("--notui", "taken for memstrack's sake: there is no screen here",
+             [] {});
+  add_filters(table, options);
+}
+
+}  // namespace
+
+Command trace_command() {
+  auto options = std::make_shared<TraceCommandOptions>();
+  Command command;
+  command.name = "trace";
+  command.summary =
+      "kernel page allocations by task, module and stack, with peaks";
+  command.description =
+      "Follows every page that the kernel's page allocator gives out and takes "
+      "back, until Ctrl-C, a given time or the end of a command, and says who "
+      "holds them, through which code of the kernel: now, at its own peak, and "
+      "when the machine was at its peak. Pages are counted in the kernel, so "
+      "none is lost however busy the machine is; what could not be followed is "
+      "counted and said.";
+  command.examples = {
+      {"tidemark trace --duration 10s", "the machine for ten seconds"},
+      {"tidemark trace -- make -j8", "what a build takes, by stack"},
+      {"tidemark trace --report task_summary:top=10",
+       "as memstrack reports it"},
+      {"tidemark trace --format folded -o pages.txt", "for a flame graph"},
+  };
+  OptionTable& table = command.options;
+  add_options(table, options.get());
+  add_common_options(table, options->common,
+                     {"text", "json", "jsonl", "folded"});
+  table.command_after_dashes("CMD", "a command to run; the trace ends with it",
+                             options->watch.command);
+  command.run = [options] { return run_trace(*options); };
+  return command;
+}
+
+}  // namespace tidemark::cli

@@ -1,0 +1,168 @@
+#include "view/json/trace.h"
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+
+namespace tidemark::view {
+namespace {
+
+using analysis::TraceGroup;
+using analysis::TraceNode;
+using model::Trace;
+
+void write_numbers(base::JsonWriter& json, const TraceNode& node,
+                   bool has_peaks) {
+  json.member("pages", node.total.pages);
+  json.key("peak_pages");
+  if (has_peaks) {
+    json.number(node.total.peak_pages);
+  } else {
+    json.null();
+  }
+  if (has_peaks && !node.total.is_peak_exact()) {
+    json.member("least_peak_pages", node.total.least_peak_pages);
+  }
+  if (has_peaks) {
+    json.member("machine_peak_pages", node.total.machine_peak_pages);
+  }
+  json.member("own_pages", node.own_pages);
+}
+
+void write_frames(base::JsonWriter& json, const TraceNode& node,
+                  bool has_peaks) {
+  json.key("stacks");
+  json.begin_array();
+  for (const TraceNode& child : node.children) {
+    json.begin_object();
+    json.member("symbol", child.name);
+    if (!child.module.empty()) json.member("module", child.module);
+    if (child.address != 0) {
+      json.member("address", fmt::format("0x{:x}", child.address));
+    }
+    write_numbers(json, child, has_peaks);
+    if (!child.children.empty()) write_frames(json, child, has_peaks);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+const model::TraceTask* find_task(const Trace& trace, const TraceNode& node) {
+  for (const model::TraceTask& task : trace.tasks) {
+    if (task.pid == node.pid && analysis::task_name(task) == node.name) {
+      return &task;
+    }
+  }
+  return nullptr;
+}
+
+void write_tasks(base::JsonWriter& json, const Trace& trace) {
+  json.key("tasks");
+  json.begin_array();
+  const TraceNode tree = analysis::make_trace_tree(trace, {});
+  for (const TraceNode& node : tree.children) {
+    json.begin_object();
+    json.member("pid", node.pid);
+    const model::TraceTask* task = find_task(trace, node);
+    if (task != nullptr) {
+      json.member("name", task->name);
+      json.member("cmdline", task->command_line);
+      json.member("cgroup", task->cgroup);
+      json.member("has_exited", task->has_exited);
+      json.member("is_kernel_thread", task->is_kernel_thread);
+    }
+    write_numbers(json, node, trace.has_peaks);
+    write_frames(json, node, trace.has_peaks);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_group(base::JsonWriter& json, const Trace& trace,
+                 std::string_view key, TraceGroup group) {
+  analysis::TraceTreeOptions options;
+  options.groups = {group};
+  json.key(key);
+  json.begin_array();
+  for (const TraceNode& node :
+       analysis::make_trace_tree(trace, options).children) {
+    json.begin_object();
+    json.member("name", node.name);
+    write_numbers(json, node, trace.has_peaks);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_faults(base::JsonWriter& json, const model::TraceFaults& faults) {
+  json.member("lost", faults.lost_events);
+  json.member("missed", faults.missed_events);
+  json.member("untracked_frees", faults.untracked_freed);
+  json.member("overwritten", faults.overwritten);
+  json.member("out_of_range", faults.out_of_range);
+  json.member("table_full", faults.table_full);
+  json.member("unmatched_migrations", faults.unmatched_migrations);
+}
+
+void write_node(base::JsonWriter& json, const TraceNode& node) {
+  json.member("pages_alloc", node.total.pages);
+  json.member("pages_alloc_peak", node.total.peak_pages);
+  json.key("tracenodes");
+  json.begin_object();
+  for (const TraceNode& child : node.children) {
+    json.key(fmt::format("{}{} (0x{:x})", child.name.empty() ? "?" : child.name,
+                         child.module.empty() ? "" : " " + child.module,
+                         child.address));
+    json.begin_object();
+    write_node(json, child);
+    json.end_object();
+  }
+  json.end_object();
+}
+
+}  // namespace
+
+std::string trace_json(const Trace& trace, base::JsonWriter::Layout layout) {
+  base::JsonWriter json(layout);
+  json.begin_object();
+  json.member("schema", "tidemark.trace/1");
+  json.member("backend", model::trace_backend_token(trace.backend));
+  json.member("started", base::rfc3339(trace.started_realtime_ns));
+  json.member("elapsed_ns", trace.elapsed_ns);
+  json.member("page_size_bytes", trace.page_size_bytes);
+  json.member("sample_period", trace.sample_period);
+  json.member("pages", trace.pages);
+  json.key("peak_pages");
+  if (trace.has_peaks) {
+    json.number(trace.peak_pages);
+  } else {
+    json.null();
+  }
+  write_faults(json, trace.faults);
+  write_tasks(json, trace);
+  write_group(json, trace, "modules", TraceGroup::Module);
+  write_group(json, trace, "cgroups", TraceGroup::Cgroup);
+  json.key("notes");
+  json.begin_array();
+  for (const std::string& note : trace.notes)
+    json.string(note);
+  json.end_array();
+  json.end_object();
+  return json.take();
+}
+
+std::string task_top_json(const TraceNode& tree) {
+  base::JsonWriter json(base::JsonWriter::Layout::Pretty);
+  json.begin_array();
+  for (const TraceNode& task : tree.children) {
+    json.begin_object();
+    json.member("task_name", task.name);
+    json.member("pid", task.pid);
+    write_node(json, task);
+    json.end_object();
+  }
+  json.end_array();
+  return json.take();
+}
+
+}  // namespace tidemark::view

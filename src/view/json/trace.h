@@ -1,0 +1,18 @@
+// A trace as JSON.
+#pragma once
+
+#include <string>
+
+#include "analysis/trace_report.h"
+#include "base/json.h"
+
+namespace tidemark::view {
+
+std::string trace_json(const model::Trace& trace,
+                       base::JsonWriter::Layout layout);
+
+// The report of that name: an array of tasks with their stacks as nested
+// objects.
+std::string task_top_json(const analysis::TraceNode& tree);
+
+}  // namespace tidemark::view

@@ -1,0 +1,345 @@
+#include "view/text/trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/escape.h"
+#include "base/units.h"
+#include "view/json/trace.h"
+#include "view/text/folded.h"
+#include "view/text/table.h"
+
+namespace tidemark::view {
+namespace {
+
+using analysis::TraceGroup;
+using analysis::TraceNode;
+using analysis::TraceNumbers;
+using analysis::TraceReportKind;
+using analysis::TraceSection;
+using model::Trace;
+
+// --- as memstrack prints them ------------------------------------------------
+
+std::string mebibytes(uint64_t bytes) {
+  return fmt::format("{:.1f}MB", static_cast<double>(bytes) / (1 << 20));
+}
+
+// Of what lies between a leaf and its task only a bound is known.
+std::string peak_of(const TraceNumbers& numbers) {
+  return (numbers.is_peak_exact() ? "" : "<=") +
+         std::to_string(numbers.peak_pages);
+}
+
+std::string frame_name(const TraceNode& node) {
+  std::string name = base::visible(node.name);
+  if (name.empty()) name = "?";
+  if (!node.module.empty()) name += " " + base::visible(node.module);
+  return fmt::format("{} (0x{:x})", name, node.address);
+}
+
+void add_frames(const TraceNode& node, size_t depth, std::string& text) {
+  for (const TraceNode& child : node.children) {
+    text +=
+        fmt::format("{:{}}{} Pages: {} (peak: {})\n", "", depth * 2,
+                    frame_name(child), child.total.pages, peak_of(child.total));
+    add_frames(child, depth + 1, text);
+  }
+}
+
+std::string module_summary(const TraceSection& section, uint64_t page_bytes) {
+  std::string text;
+  for (const TraceNode& module : section.tree.children) {
+    if (module.name.empty()) continue;  // the kernel's image is none
+    text += fmt::format(
+        "Module {} using {} ({} pages), peak allocation {} ({} pages)\n",
+        base::visible(module.name), mebibytes(module.total.pages * page_bytes),
+        module.total.pages, mebibytes(module.total.peak_pages * page_bytes),
+        peak_of(module.total));
+  }
+  return text;
+}
+
+std::string module_top(const TraceSection& section) {
+  std::string text;
+  for (const TraceNode& module : section.tree.children) {
+    if (module.name.empty()) continue;
+    text += fmt::format("Top stack usage of module {}:\n",
+                        base::visible(module.name));
+    text += fmt::format("  Pages: {} (peak: {})\n", module.total.pages,
+                        peak_of(module.total));
+    add_frames(module, 2, text);
+  }
+  return text;
+}
+
+std::string task_summary(const TraceSection& section) {
+  std::string text;
+  for (const TraceNode& task : section.tree.children) {
+    text += fmt::format("Task {} ({}) using {} pages, peak usage {} pages\n",
+                        base::visible(task.name), task.pid, task.total.pages,
+                        peak_of(task.total));
+  }
+  return text;
+}
+
+std::string task_top(const TraceSection& section) {
+  std::string text;
+  for (const TraceNode& task : section.tree.children) {
+    text += fmt::format("{} Pages: {} (peak: {})\n", base::visible(task.name),
+                        task.total.pages, peak_of(task.total));
+    add_frames(task, 1, text);
+  }
+  return text;
+}
+
+std::string slab_static(const TraceSection& section, uint64_t page_bytes) {
+  if (!section.caches) {
+    return "slab caches: " + section.caches.unknown_because + "\n";
+  }
+  std::vector<model::SlabCache> caches = *section.caches;
+  const auto bytes_of = [&](const model::SlabCache& cache) {
+    return cache.slabs * cache.pages_per_slab * page_bytes;
+  };
+  std::ranges::stable_sort(caches, [&](const auto& a, const auto& b) {
+    return bytes_of(a) > bytes_of(b);
+  });
+  if (section.spec.tree.top > 0 && caches.size() > section.spec.tree.top) {
+    caches.resize(section.spec.tree.top);
+  }
+  std::string text = "Top Slab Usage:\n";
+  for (const model::SlabCache& cache : caches) {
+    text += fmt::format("{}: {:.1f} MB\n", base::visible(cache.name),
+                        static_cast<double>(bytes_of(cache)) / (1 << 20));
+  }
+  return text;
+}
+
+// --- ours
+// ------------------------------------------------------------------------
+
+class Amounts {
+ public:
+  Amounts(const TraceTextOptions& options, const TextStyle& style,
+          uint64_t page_bytes)
+      : in_pages_(options.in_pages), style_(style), page_bytes_(page_bytes) {}
+
+  std::string of(uint64_t pages) const {
+    if (in_pages_) return base::grouped(pages);
+    return base::short_size(pages * page_bytes_, style_.unit);
+  }
+  std::string peak(const TraceNumbers& numbers) const {
+    if (numbers.is_peak_exact()) return of(numbers.peak_pages);
+    return (style_.utf8 ? "≤" : "<=") + of(numbers.peak_pages);
+  }
+  std::string spelled_out(uint64_t pages) const {
+    if (in_pages_) return base::grouped(pages) + " pages";
+    return base::long_size(pages * page_bytes_, style_.unit);
+  }
+
+ private:
+  bool in_pages_;
+  const TextStyle& style_;
+  uint64_t page_bytes_;
+};
+
+std::string node_name(const TraceNode& node) {
+  std::string name = base::visible(node.name);
+  switch (node.group) {
+    case TraceGroup::Task:
+      return node.pid > 0 ? fmt::format("{} ({})", name, node.pid) : name;
+    case TraceGroup::Cgroup:
+      return name.empty() ? "group not known" : name;
+    case TraceGroup::Module:
+      return name.empty() ? "the kernel's image" : name;
+    case TraceGroup::Stack:
+      break;
+  }
+  if (name.empty()) name = fmt::format("0x{:x}", node.address);
+  if (!node.module.empty()) name += " [" + base::visible(node.module) + "]";
+  return name;
+}
+
+// An only child that holds all its parent does stands below it without a step:
+// stacks are deep, and only where they part is there something to see.
+bool is_same_chain(const TraceNode& parent) {
+  return parent.children.size() == 1 && parent.group == TraceGroup::Stack &&
+         parent.children[0].group == TraceGroup::Stack &&
+         parent.children[0].total == parent.total;
+}
+
+void add_rows(const TraceNode& node, size_t depth, const Amounts& amounts,
+              Table& table) {
+  for (const TraceNode& child : node.children) {
+    table.add_row(
+        {{amounts.of(child.total.pages)},
+         {amounts.peak(child.total)},
+         {amounts.of(child.total.machine_peak_pages)},
+         {std::string(depth * 2, ' ') + node_name(child),
+          child.group == TraceGroup::Stack ? Ink::Plain : Ink::Bold}});
+    const TraceNode* below = &child;
+    while (is_same_chain(*below)) {
+      below = &below->children[0];
+      table.add_row(
+          {{},
+           {},
+           {},
+           {std::string(depth * 2, ' ') + node_name(*below), Ink::Dim}});
+    }
+    add_rows(*below, depth + 1, amounts, table);
+  }
+}
+
+std::string tree_text(const TraceSection& section, const Amounts& amounts,
+                      const TextStyle& style) {
+  Table table({{"NOW"},
+               {"PEAK"},
+               {"AT PEAK", Align::Right, 0, 1},
+               {"WHO AND THROUGH WHAT", Align::Left}});
+  add_rows(section.tree, 0, amounts, table);
+  return table.render(style, false);
+}
+
+std::string growth_text(const TraceSection& section, const Trace& trace,
+                        const Amounts& amounts, const TextStyle& style) {
+  if (section.growing.empty()) {
+    return "nothing only rises: every stack gave back at some time, or the "
+           "trace was too short to tell\n";
+  }
+  std::string text;
+  for (const analysis::Growth& growth : section.growing) {
+    text += paint(style, Ink::Bold,
+                  fmt::format("{} in {} of {} stretches, {} now, held for {}",
+                              "+" + amounts.spelled_out(growth.grown_pages),
+                              growth.rising_count, growth.stretch_count - 1,
+                              amounts.spelled_out(growth.pages),
+                              base::long_duration(growth.held_ns)));
+    const model::TraceTask& task = trace.tasks[growth.task];
+    text += fmt::format("\n  {} ({})\n",
+                        base::visible(analysis::task_name(task)), task.pid);
+    for (uint32_t frame : trace.stacks[growth.stack]) {
+      const model::TraceFrame& at = trace.frames[frame];
+      text += fmt::format("    {}{}\n",
+                          at.symbol.empty() ? fmt::format("0x{:x}", at.address)
+                                            : base::visible(at.symbol),
+                          at.module.empty()
+                              ? std::string()
+                              : " [" + base::visible(at.module) + "]");
+    }
+  }
+  return text;
+}
+
+std::string head_text(const Trace& trace, const Amounts& amounts) {
+  std::string text = fmt::format("{} by {}: {} taken since and held",
+                                 base::long_duration(trace.elapsed_ns),
+                                 model::trace_backend_token(trace.backend),
+                                 amounts.spelled_out(trace.pages));
+  if (trace.has_peaks) {
+    text +=
+        fmt::format(", {} at the peak", amounts.spelled_out(trace.peak_pages));
+  }
+  if (trace.sample_period > 1) {
+    text += fmt::format(" (one page frame in {} was followed)",
+                        trace.sample_period);
+  }
+  return text + "\n";
+}
+
+// Every way to be wrong that was met.
+std::string faults_text(const Trace& trace) {
+  const model::TraceFaults& faults = trace.faults;
+  const std::pair<uint64_t, const char*> known[] = {
+      {faults.lost_events, "events lost"},
+      {faults.missed_events, "events missed, on top of our own"},
+      {faults.untracked_freed, "pages given back that nobody was seen to take"},
+      {faults.overwritten, "pages taken again whose return was missed"},
+      {faults.out_of_range, "pages outside the tables"},
+      {faults.table_full, "allocations for which no entry was left"},
+      {faults.unmatched_migrations, "pages moved, nobody knows where"},
+  };
+  std::string text;
+  for (const auto& [count, what] : known) {
+    if (count > 0) text += fmt::format("  {} {}\n", base::grouped(count), what);
+  }
+  return text;
+}
+
+std::string section_text(const TraceSection& section, const Trace& trace,
+                         const Amounts& amounts, const TextStyle& style) {
+  switch (section.spec.kind) {
+    case TraceReportKind::ModuleSummary:
+      return module_summary(section, trace.page_size_bytes);
+    case TraceReportKind::ModuleTop:
+      return module_top(section);
+    case TraceReportKind::TaskSummary:
+      return task_summary(section);
+    case TraceReportKind::TaskTop:
+      return task_top(section);
+    case TraceReportKind::TaskTopJson:
+      return task_top_json(section.tree);
+    case TraceReportKind::ProcSlabStatic:
+      return slab_static(section, trace.page_size_bytes);
+    case TraceReportKind::CgroupSummary:
+    case TraceReportKind::Tree:
+    case TraceReportKind::Peak:
+      return tree_text(section, amounts, style);
+    case TraceReportKind::Growth:
+      return growth_text(section, trace, amounts, style);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string trace_text(const analysis::TraceReport& report,
+                       const TraceTextOptions& options,
+                       const TextStyle& style) {
+  const Trace& trace = *report.trace;
+  const Amounts amounts(options, style, trace.page_size_bytes);
+  std::string text;
+  if (!options.has_banners) {
+    text = head_text(trace, amounts) + faults_text(trace);
+    for (const std::string& note : trace.notes)
+      text += wrapped(style, Ink::Dim, 2, note);
+  }
+  for (const TraceSection& section : report.sections) {
+    const std::string_view name =
+        analysis::trace_report_token(section.spec.kind);
+    if (options.has_banners) {
+      text += fmt::format("======== Report format {}: ========\n", name);
+    } else {
+      text += "\n";
+    }
+    text += section_text(section, trace, amounts, style);
+    if (options.has_banners) {
+      text += fmt::format("======== Report format {} END ========\n", name);
+    }
+  }
+  return text;
+}
+
+std::string trace_folded(const Trace& trace, bool at_peak) {
+  std::string text;
+  for (const model::TraceLeaf& leaf : trace.leaves) {
+    const uint64_t pages = at_peak ? leaf.machine_peak_pages : leaf.pages;
+    if (pages == 0) continue;
+    const model::TraceTask& task = trace.tasks[leaf.task];
+    text += fmt::format("{} ({})", folded_frame(analysis::task_name(task)),
+                        task.pid);
+    const model::TraceStack& stack = trace.stacks[leaf.stack];
+    for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame) {
+      const model::TraceFrame& at = trace.frames[*frame];
+      text += ";" + folded_frame(at.symbol.empty()
+                                     ? fmt::format("0x{:x}", at.address)
+                                     : at.symbol);
+      if (!at.module.empty()) text += "_[" + folded_frame(at.module) + "]";
+    }
+    text += fmt::format(" {}\n", pages);
+  }
+  return text;
+}
+
+}  // namespace tidemark::view

@@ -1,0 +1,23 @@
+// A trace as text. Reports that memstrack has look as its do; ours are tables.
+#pragma once
+
+#include <string>
+
+#include "analysis/trace_report.h"
+#include "view/text/style.h"
+
+namespace tidemark::view {
+
+struct TraceTextOptions {
+  bool in_pages = false;     // instead of bytes
+  bool has_banners = false;  // around each report, as memstrack prints them
+};
+
+std::string trace_text(const analysis::TraceReport& report,
+                       const TraceTextOptions& options, const TextStyle& style);
+
+// One line for each stack of each task: "task;outermost;…;innermost pages",
+// what is held now, or at the machine's peak.
+std::string trace_folded(const model::Trace& trace, bool at_peak);
+
+}  // namespace tidemark::view

@@ -1,0 +1,105 @@
+#include "watch/trace_watch.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <utility>
+
+#include "base/clock.h"
+#include "watch/signal_relay.h"
+#include "watch/stop_signals.h"
+
+namespace tidemark::watch {
+namespace {
+
+constexpr uint64_t kLookNs = 250'000'000;
+
+// Waits with `wait`, which tells what ended it, and looks in between.
+void follow(source::PageTrace& trace, const TraceWatchOptions& options,
+            const std::function<void(const TraceProgress&)>& progress,
+            const std::function<WaitEnd(uint64_t)>& wait) {
+  const uint64_t started_ns = base::monotonic_ns();
+  const uint64_t end_ns =
+      options.duration_ns ? started_ns + *options.duration_ns : UINT64_MAX;
+  uint64_t next_ns = started_ns;
+  while (true) {
+    const uint64_t now = base::monotonic_ns();
+    if (now >= end_ns) return;
+    next_ns = std::max(next_ns + kLookNs, now);
+    if (wait(std::min(next_ns, end_ns)) == WaitEnd::Stop) return;
+    if (options.sees_growth) trace.look();
+    progress({base::monotonic_ns() - started_ns, trace.height()});
+  }
+}
+
+base::Result<TraceOutcome> end(source::PageTrace& trace,
+                               const source::Roots& roots,
+                               std::optional<source::Ending> ending) {
+  trace.freeze();
+  base::Result<model::Trace> read = trace.read(roots);
+  if (!read) return read.error();
+  return TraceOutcome{std::move(*read), ending};
+}
+
+// Sleeps until the time, a signal for the command or its end.
+void wait_for(const SignalRelay& signals, const source::Command& command,
+              uint64_t until_ns) {
+  std::array<pollfd, 2> waiting = {
+      {{command.end_fd(), POLLIN, 0}, {signals.fd(), POLLIN, 0}}};
+  const uint64_t now = base::monotonic_ns();
+  const uint64_t left = until_ns > now ? until_ns - now : 0;
+  constexpr uint64_t kSecond = 1'000'000'000;
+  const timespec timeout{static_cast<time_t>(left / kSecond),
+                         static_cast<long>(left % kSecond)};
+  ::ppoll(waiting.data(), waiting.size(), &timeout, nullptr);
+}
+
+base::Result<TraceOutcome> trace_command(
+    const source::Roots& roots, const TraceWatchOptions& options,
+    const std::function<void(const TraceProgress&)>& progress) {
+  base::Result<SignalRelay> signals = SignalRelay::block();
+  if (!signals) return signals.error();
+  source::CommandSpec spec;
+  spec.arguments = options.command;
+  spec.signal_mask = signals->inherited_mask();
+  spec.ignores_broken_pipe = options.ignores_broken_pipe;
+  base::Result<source::Command> command = source::Command::prepare(spec);
+  if (!command) return command.error();
+  source::PageTraceOptions trace_options = options.trace;
+  if (options.follows_command) trace_options.filter.tree_pid = command->pid();
+  base::Result<source::PageTrace> trace =
+      source::PageTrace::prepare(roots, trace_options);
+  if (!trace) return trace.error();
+  trace->go();
+  base::Status released = command->release();
+  if (!released) return released.error();
+  std::optional<source::Ending> ending;
+  follow(*trace, options, progress, [&](uint64_t until) {
+    wait_for(*signals, *command, until);
+    signals->relay_to(command->pid());
+    if (!ending) ending = command->ending();
+    return ending ? WaitEnd::Stop : WaitEnd::Due;
+  });
+  return end(*trace, roots, ending);
+}
+
+}  // namespace
+
+base::Result<TraceOutcome> watch_trace(
+    const source::Roots& roots, const TraceWatchOptions& options,
+    const std::function<void(const TraceProgress&)>& progress) {
+  if (!options.command.empty()) return trace_command(roots, options, progress);
+  base::Result<StopSignals> signals = StopSignals::block();
+  if (!signals) return signals.error();
+  base::Result<source::PageTrace> trace =
+      source::PageTrace::prepare(roots, options.trace);
+  if (!trace) return trace.error();
+  trace->go();
+  follow(*trace, options, progress,
+         [&](uint64_t until) { return signals->wait_until(until); });
+  return end(*trace, roots, std::nullopt);
+}
+
+}  // namespace tidemark::watch

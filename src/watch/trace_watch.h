@@ -1,0 +1,44 @@
+// Follows page allocations until it is told to stop, a time is over or a
+// command has ended.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/trace.h"
+#include "source/bpf/page_trace.h"
+#include "source/roots.h"
+#include "source/target/command.h"
+
+namespace tidemark::watch {
+
+struct TraceWatchOptions {
+  source::PageTraceOptions trace;
+  std::optional<uint64_t> duration_ns;
+  std::vector<std::string> command;  // empty: none is started
+  bool follows_command = true;       // it and its descendants alone
+  bool ignores_broken_pipe = false;  // as we were started
+  bool sees_growth = false;          // look now and then at what each one holds
+};
+
+struct TraceProgress {
+  uint64_t elapsed_ns = 0;
+  source::PageTrace::Height height;
+};
+
+struct TraceOutcome {
+  model::Trace trace;
+  std::optional<source::Ending> ending;  // of the command
+};
+
+// A failure of the command to start is a failure; everything else it does is
+// its own affair.
+base::Result<TraceOutcome> watch_trace(
+    const source::Roots& roots, const TraceWatchOptions& options,
+    const std::function<void(const TraceProgress&)>& progress);
+
+}  // namespace tidemark::watch

@@ -1,0 +1,136 @@
+#include <gtest/gtest.h>
+
+#include "unit/analysis/traces.h"
+#include "unit/json_check.h"
+#include "view/json/trace.h"
+#include "view/text/trace.h"
+
+namespace tidemark::view {
+namespace {
+
+using analysis::TraceReport;
+using analysis::test::made_trace;
+using model::Trace;
+
+Trace some_trace() {
+  Trace trace = made_trace({
+      {{"entry", "zs_malloc@zsmalloc", "alloc"}, 1, 3269, 3270, 3269},
+      {{"entry", "do_fault"}, 1, 10, 500, 100},
+      {{"entry", "do_fault"}, 2, 51200, 51200, 51200},
+  });
+  trace.peak_pages = 54500;
+  trace.elapsed_ns = 2'000'000'000;
+  return trace;
+}
+
+std::string text_of(const Trace& trace, std::string_view list,
+                    TraceTextOptions options = {false, true}) {
+  auto specs = analysis::parse_trace_reports(list, {});
+  EXPECT_TRUE(specs) << specs.error().what;
+  const TraceReport report = analysis::make_trace_report(
+      trace, *specs, model::unknown<std::vector<model::SlabCache>>("denied"));
+  return trace_text(report, options, {});
+}
+
+TEST(TraceText, ReportsOfMemstrackLookAsItsDo) {
+  EXPECT_EQ(text_of(some_trace(), "module_summary"),
+            "======== Report format module_summary: ========\n"
+            "Module zsmalloc using 12.8MB (3269 pages), peak allocation 12.8MB "
+            "(3270 pages)\n"
+            "======== Report format module_summary END ========\n");
+  EXPECT_EQ(text_of(some_trace(), "task_summary:top=1"),
+            "======== Report format task_summary: ========\n"
+            "Task task 2 (2) using 51200 pages, peak usage 51200 pages\n"
+            "======== Report format task_summary END ========\n");
+}
+
+TEST(TraceText, ABoundIsMarkedAsOne) {
+  const std::string text = text_of(some_trace(), "task_top");
+  EXPECT_NE(text.find("task 1 Pages: 3279 (peak: 3770)\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("  entry (0x0) Pages: 3279 (peak: <=3770)\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("      alloc (0x0) Pages: 3269 (peak: 3270)\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST(TraceText, EveryFaultIsSaid) {
+  Trace trace = some_trace();
+  EXPECT_EQ(text_of(trace, "tree", {}).find("lost"), std::string::npos);
+  trace.faults = {1, 2, 3, 4, 5, 6, 7};
+  const std::string text = text_of(trace, "tree", {});
+  for (const char* words :
+       {"1 events lost", "2 events missed", "3 pages given back",
+        "4 pages taken again", "5 pages outside", "6 allocations",
+        "7 pages moved"}) {
+    EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
+  }
+}
+
+TEST(TraceText, AnOnlyChildStandsBelowWithoutAStep) {
+  const std::string text = text_of(
+      made_trace({{{"entry", "read", "alloc"}, 1, 8, 8, 8}}), "tree", {});
+  EXPECT_NE(text.find("  entry\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  read\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("    read\n"), std::string::npos) << text;
+}
+
+TEST(TraceText, NothingInANameMovesTheCursor) {
+  Trace trace = some_trace();
+  trace.tasks[0].command_line = "evil\x1b[2J\nname";
+  trace.frames[0].symbol = "a\rb";
+  for (const char* list : {"task_top", "task_summary", "tree", "module_top"}) {
+    const std::string text = text_of(trace, list);
+    EXPECT_EQ(text.find('\x1b'), std::string::npos) << list;
+    EXPECT_EQ(text.find('\r'), std::string::npos) << list;
+  }
+}
+
+TEST(TraceText, SlabCachesThatCannotBeReadSayWhy) {
+  EXPECT_NE(text_of(some_trace(), "proc_slab_static").find("denied"),
+            std::string::npos);
+}
+
+TEST(TraceFolded, OneLineForEachStackThatHoldsPages) {
+  EXPECT_EQ(trace_folded(some_trace(), false),
+            "task 1 (1);entry;zs_malloc_[zsmalloc];alloc 3269\n"
+            "task 1 (1);entry;do_fault 10\n"
+            "task 2 (2);entry;do_fault 51200\n");
+  EXPECT_NE(trace_folded(some_trace(), true).find("do_fault 100\n"),
+            std::string::npos);
+}
+
+TEST(TraceFolded, ASemicolonInANameIsNoFrame) {
+  Trace trace = some_trace();
+  trace.tasks[0].command_line = "a;b";
+  EXPECT_NE(trace_folded(trace, false).find("a\\x3bb (1);entry"),
+            std::string::npos);
+}
+
+TEST(TraceJson, IsValidWhateverNamesThereAre) {
+  Trace trace = some_trace();
+  trace.tasks[0].command_line = "quote\" back\\slash \xff\xfe \x01";
+  trace.frames[0].symbol = "\"";
+  const std::string json = trace_json(trace, base::JsonWriter::Layout::OneLine);
+  EXPECT_TRUE(test::JsonCheck(json).is_valid()) << json;
+  const auto specs = analysis::parse_trace_reports("task_top_json", {});
+  const TraceReport report = analysis::make_trace_report(trace, *specs, {});
+  EXPECT_TRUE(
+      test::JsonCheck(task_top_json(report.sections[0].tree)).is_valid());
+}
+
+TEST(TraceJson, TellsFaultsAndBackend) {
+  Trace trace = some_trace();
+  trace.faults.untracked_freed = 77;
+  const std::string json = trace_json(trace, base::JsonWriter::Layout::OneLine);
+  for (const char* words :
+       {"\"backend\":\"bpf\"", "\"lost\":0", "\"untracked_frees\":77",
+        "\"pid\":2", "\"peak_pages\":54500", "\"modules\":["}) {
+    EXPECT_NE(json.find(words), std::string::npos) << words << "\n" << json;
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::view
