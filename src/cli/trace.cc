@@ -38,13 +38,19 @@ struct TraceCommandOptions {
 class TraceLine {
  public:
   explicit TraceLine(const CommonOptions& common)
-      : is_on_(!common.quiet && ::isatty(STDERR_FILENO) != 0) {}
+      : is_quiet_(common.quiet),
+        is_terminal_(!common.quiet && ::isatty(STDERR_FILENO) != 0) {}
   TraceLine(const TraceLine&) = delete;
   TraceLine& operator=(const TraceLine&) = delete;
   ~TraceLine() { wipe(); }
 
+  // Whoever started us from a script waits for this line.
+  void begin() const {
+    if (is_quiet_ || is_terminal_) return;
+    write_stderr("tidemark: tracing; SIGINT or SIGTERM brings the report\n");
+  }
   void show(const watch::TraceProgress& progress) {
-    if (!is_on_) return;
+    if (!is_terminal_) return;
     is_shown_ = true;
     write_stderr(
         fmt::format("\r\x1b[Ktidemark: tracing  {}  {} held  {} at the peak  "
@@ -58,7 +64,8 @@ class TraceLine {
   }
 
  private:
-  bool is_on_;
+  bool is_quiet_;
+  bool is_terminal_;
   bool is_shown_ = false;
 };
 
@@ -127,9 +134,13 @@ base::Result<ExitCode> run_trace(TraceCommandOptions options) {
     }
   }
   TraceLine line(options.common);
-  base::Result<watch::TraceOutcome> outcome = watch::watch_trace(
-      *roots, options.watch,
-      [&](const watch::TraceProgress& progress) { line.show(progress); });
+  watch::TraceHooks hooks;
+  hooks.progress = [&](const watch::TraceProgress& progress) {
+    line.show(progress);
+  };
+  hooks.started = [&] { line.begin(); };
+  base::Result<watch::TraceOutcome> outcome =
+      watch::watch_trace(*roots, options.watch, hooks);
   line.wipe();
   if (!outcome) return outcome.error();
   const analysis::TraceReport report = analysis::make_trace_report(

@@ -18,7 +18,7 @@ constexpr uint64_t kLookNs = 250'000'000;
 
 // Waits with `wait`, which tells what ended it, and looks in between.
 void follow(source::PageTrace& trace, const TraceWatchOptions& options,
-            const std::function<void(const TraceProgress&)>& progress,
+            const TraceHooks& hooks,
             const std::function<WaitEnd(uint64_t)>& wait) {
   const uint64_t started_ns = base::monotonic_ns();
   const uint64_t end_ns =
@@ -30,7 +30,7 @@ void follow(source::PageTrace& trace, const TraceWatchOptions& options,
     next_ns = std::max(next_ns + kLookNs, now);
     if (wait(std::min(next_ns, end_ns)) == WaitEnd::Stop) return;
     if (options.sees_growth) trace.look();
-    progress({base::monotonic_ns() - started_ns, trace.height()});
+    hooks.progress({base::monotonic_ns() - started_ns, trace.height()});
   }
 }
 
@@ -56,9 +56,9 @@ void wait_for(const SignalRelay& signals, const source::Command& command,
   ::ppoll(waiting.data(), waiting.size(), &timeout, nullptr);
 }
 
-base::Result<TraceOutcome> trace_command(
-    const source::Roots& roots, const TraceWatchOptions& options,
-    const std::function<void(const TraceProgress&)>& progress) {
+base::Result<TraceOutcome> trace_command(const source::Roots& roots,
+                                         const TraceWatchOptions& options,
+                                         const TraceHooks& hooks) {
   base::Result<SignalRelay> signals = SignalRelay::block();
   if (!signals) return signals.error();
   source::CommandSpec spec;
@@ -73,10 +73,11 @@ base::Result<TraceOutcome> trace_command(
       source::PageTrace::prepare(roots, trace_options);
   if (!trace) return trace.error();
   trace->go();
+  hooks.started();
   base::Status released = command->release();
   if (!released) return released.error();
   std::optional<source::Ending> ending;
-  follow(*trace, options, progress, [&](uint64_t until) {
+  follow(*trace, options, hooks, [&](uint64_t until) {
     wait_for(*signals, *command, until);
     signals->relay_to(command->pid());
     if (!ending) ending = command->ending();
@@ -87,17 +88,18 @@ base::Result<TraceOutcome> trace_command(
 
 }  // namespace
 
-base::Result<TraceOutcome> watch_trace(
-    const source::Roots& roots, const TraceWatchOptions& options,
-    const std::function<void(const TraceProgress&)>& progress) {
-  if (!options.command.empty()) return trace_command(roots, options, progress);
+base::Result<TraceOutcome> watch_trace(const source::Roots& roots,
+                                       const TraceWatchOptions& options,
+                                       const TraceHooks& hooks) {
+  if (!options.command.empty()) return trace_command(roots, options, hooks);
   base::Result<StopSignals> signals = StopSignals::block();
   if (!signals) return signals.error();
   base::Result<source::PageTrace> trace =
       source::PageTrace::prepare(roots, options.trace);
   if (!trace) return trace.error();
   trace->go();
-  follow(*trace, options, progress,
+  hooks.started();
+  follow(*trace, options, hooks,
          [&](uint64_t until) { return signals->wait_until(until); });
   return end(*trace, roots, std::nullopt);
 }

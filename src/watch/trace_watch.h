@@ -35,10 +35,15 @@ struct TraceOutcome {
   std::optional<source::Ending> ending;  // of the command
 };
 
+struct TraceHooks {
+  std::function<void()> started;  // from here on everything is seen
+  std::function<void(const TraceProgress&)> progress;
+};
+
 // A failure of the command to start is a failure; everything else it does is
 // its own affair.
-base::Result<TraceOutcome> watch_trace(
-    const source::Roots& roots, const TraceWatchOptions& options,
-    const std::function<void(const TraceProgress&)>& progress);
+base::Result<TraceOutcome> watch_trace(const source::Roots& roots,
+                                       const TraceWatchOptions& options,
+                                       const TraceHooks& hooks);
 
 }  // namespace tidemark::watch

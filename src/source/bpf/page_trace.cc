@@ -39,6 +39,13 @@ struct Destroy {
 
 constexpr uint64_t kFramesPerSection = uint64_t{1} << TM_SECTION_SHIFT;
 
+// Where a page went is read from page table entries.
+#ifdef __x86_64__
+constexpr bool kReadsNotes = true;
+#else
+constexpr bool kReadsNotes = false;
+#endif
+
 // How many entries each table has, by the size of the machine: a small one that
 // boots must not be filled by its observer.
 struct TableSizes {
@@ -178,6 +185,7 @@ struct PageTrace::State {
   void set_filter(const PageTraceFilter& filter);
   base::Status set_meanings(const Roots& roots, const PageTraceFilter& filter);
   base::Status load(const Sections& sections);
+  base::Status attach();
   base::Status find_array() const;
 
   base::Result<std::vector<uint32_t>> build_stacks(
@@ -308,8 +316,30 @@ base::Status PageTrace::State::load(const Sections& sections) {
   if (status) status = tasks.map(skeleton->maps.tasks);
   if (status) status = nodes.map(skeleton->maps.nodes);
   if (!status) return status;
-  result = trace_bpf__attach(skeleton.get());
+  return attach();
+}
+
+// What a kernel does not have costs what it tells, and no more.
+base::Status PageTrace::State::attach() {
+  for (bpf_program* program :
+       {skeleton->progs.on_unmap, skeleton->progs.on_remap}) {
+    bpf_program__set_autoattach(program, false);
+  }
+  const int result = trace_bpf__attach(skeleton.get());
   if (result != 0) return bpf_error("cannot attach the BPF programs", -result);
+  if constexpr (!kReadsNotes) {
+    notes.emplace_back(
+        "pages that are moved lose their owners: this processor's page tables "
+        "are not known");
+    return base::Ok{};
+  }
+  skeleton->links.on_unmap = bpf_program__attach(skeleton->progs.on_unmap);
+  skeleton->links.on_remap = bpf_program__attach(skeleton->progs.on_remap);
+  if (!skeleton->links.on_unmap || !skeleton->links.on_remap) {
+    notes.emplace_back(
+        "pages that are moved lose their owners: this kernel does not tell "
+        "where they go");
+  }
   return base::Ok{};
 }
 

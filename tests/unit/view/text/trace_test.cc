@@ -72,9 +72,12 @@ TEST(TraceText, EveryFaultIsSaid) {
 TEST(TraceText, AnOnlyChildStandsBelowWithoutAStep) {
   const std::string text = text_of(
       made_trace({{{"entry", "read", "alloc"}, 1, 8, 8, 8}}), "tree", {});
-  EXPECT_NE(text.find("  entry\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("  read\n"), std::string::npos) << text;
-  EXPECT_EQ(text.find("    read\n"), std::string::npos) << text;
+  const auto column_of = [&](const std::string& word) {
+    const size_t at = text.find(word + "\n");
+    return at - text.rfind('\n', at);
+  };
+  EXPECT_EQ(column_of("entry"), column_of("read")) << text;
+  EXPECT_EQ(column_of("entry"), column_of("alloc")) << text;
 }
 
 TEST(TraceText, NothingInANameMovesTheCursor) {

@@ -1,0 +1,310 @@
+#!/usr/bin/env python3
+"""`trace` on the running kernel: known pages, names, faults, ways out."""
+
+import contextlib
+import functools
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from live import TIDEMARK, is_root, run, workload
+
+KEPT = 20_000
+
+
+class Taker:
+    """The workload, told line by line what to take."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(
+            [workload("taker")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True, bufsize=1, errors="surrogateescape")
+        self.pid = self.process.pid
+        self.expect("ready")
+
+    def expect(self, word):
+        line = self.process.stdout.readline()
+        assert line == word + "\n", line
+
+    def tell(self, *words, answer="done"):
+        self.process.stdin.write(" ".join(map(str, words)) + "\n")
+        self.process.stdin.flush()
+        self.expect(answer)
+
+    def page_table_pages(self):
+        status = pathlib.Path(f"/proc/{self.pid}/status").read_text()
+        return int(status.split("VmPTE:")[1].split()[0]) // 4
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait(10)
+        self.process.stdout.close()
+
+
+class Tracer:
+    """tidemark while it traces; its report once it has been stopped."""
+
+    def __init__(self, *arguments, stop=signal.SIGINT):
+        self.file = tempfile.NamedTemporaryFile()
+        self.stop_signal = stop
+        self.process = subprocess.Popen(
+            [TIDEMARK, "trace", "-o", self.file.name, *map(str, arguments)],
+            stderr=subprocess.PIPE, text=True)
+        self.words = self.process.stderr.readline()
+        assert "tracing" in self.words, self.words
+
+    def report(self):
+        self.process.send_signal(self.stop_signal)
+        assert self.process.wait(30) == 0, self.process.stderr.read()
+        return pathlib.Path(self.file.name).read_text()
+
+    def json(self):
+        return json.loads(self.report())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        with contextlib.suppress(ProcessLookupError):
+            self.process.kill()
+        self.process.wait()
+        self.process.stderr.close()
+        self.file.close()
+
+
+def frames_of(pid):
+    """Frame numbers of all anonymous pages of a process."""
+    frames = set()
+    with open(f"/proc/{pid}/maps", encoding="utf-8",
+              errors="surrogateescape") as maps, open(
+                  f"/proc/{pid}/pagemap", "rb", buffering=0) as pagemap:
+        for line in maps:
+            words = line.split()
+            if len(words) > 5 or "w" not in words[1]:
+                continue
+            first, last = (int(edge, 16) // 4096 for edge in words[0].split("-"))
+            pagemap.seek(first * 8)
+            entries = memoryview(pagemap.read((last - first) * 8)).cast("Q")
+            frames.update(entry & ((1 << 55) - 1) for entry in entries
+                          if entry >> 63)
+    return frames
+
+
+def task_of(report, pid):
+    found = [task for task in report["tasks"] if task["pid"] == pid]
+    assert len(found) == 1, [task["pid"] for task in report["tasks"]]
+    return found[0]
+
+
+def sums_are_right(node):
+    below = sum(child["pages"] for child in node.get("stacks", []))
+    return node["pages"] == node["own_pages"] + below and all(
+        map(sums_are_right, node.get("stacks", [])))
+
+
+@unittest.skipUnless(is_root(), "tracing needs root")
+class Trace(unittest.TestCase):
+    def expect_kept(self, report, taker, kept=KEPT, before=0):
+        truth = kept + taker.page_table_pages() - before
+        pages = task_of(report, taker.pid)["pages"]
+        self.assertLess(abs(pages - truth), kept * 0.005, (pages, truth))
+
+    def test_what_is_kept_after_churn_is_shown(self):
+        with Taker() as taker, Tracer("--json") as tracer:
+            before = taker.page_table_pages()
+            taker.tell("churn", 12)
+            taker.tell("keep", KEPT)
+            report = tracer.json()
+            self.expect_kept(report, taker, before=before)
+            task = task_of(report, taker.pid)
+            self.assertTrue(sums_are_right(task))
+            self.assertEqual(report["backend"], "bpf")
+            self.assertEqual(report["lost"], 0)
+            self.assertEqual(report["table_full"], 0)
+            self.assertGreaterEqual(task["peak_pages"], task["pages"])
+            self.assertGreaterEqual(report["peak_pages"], task["peak_pages"])
+
+    def test_nothing_is_lost_while_the_tool_stands_still(self):
+        with Taker() as taker, Tracer("--json") as tracer:
+            before = taker.page_table_pages()
+            taker.tell("keep", 1000)
+            tracer.process.send_signal(signal.SIGSTOP)
+            taker.tell("drop")
+            taker.tell("churn", 4)
+            taker.tell("keep", KEPT)
+            time.sleep(0.2)
+            tracer.process.send_signal(signal.SIGCONT)
+            self.expect_kept(tracer.json(), taker, before=before)
+
+    def test_what_ended_holds_next_to_nothing(self):
+        with Tracer("--json") as tracer:
+            with Taker() as taker:
+                taker.tell("keep", KEPT)
+            task = task_of(tracer.json(), taker.pid)
+            self.assertLess(task["pages"], 256)
+            self.assertGreater(task["peak_pages"], KEPT)
+            self.assertTrue(task["has_exited"])
+
+    def test_huge_pages_count_as_the_pages_they_are(self):
+        mib = 32
+        with Taker() as taker, Tracer("--json") as tracer:
+            taker.tell("huge", mib)
+            rollup = pathlib.Path(
+                f"/proc/{taker.pid}/smaps_rollup").read_text()
+            huge_kib = int(rollup.split("AnonHugePages:")[1].split()[0])
+            taker.tell("halve")
+            report = tracer.json()
+            if huge_kib < mib * 1024:
+                self.skipTest(f"only {huge_kib} KiB came as huge pages")
+            pages = task_of(report, taker.pid)["pages"]
+            # Half of them are gone, or wait to be: a huge page that is not
+            # split yet is held as a whole.
+            self.assertGreater(pages, mib * 128 * 0.99)
+            self.assertLess(pages, mib * 256 + 200)
+
+    def test_pages_that_are_moved_keep_their_owner(self):
+        compact = pathlib.Path("/proc/sys/vm/compact_memory")
+        if not os.access(compact, os.W_OK):
+            self.skipTest("this kernel does not compact")
+        with Taker() as taker, Tracer("--json") as tracer:
+            before = taker.page_table_pages()
+            taker.tell("low", KEPT)
+            frames = frames_of(taker.pid)
+            compact.write_text("1")
+            moved = len(frames - frames_of(taker.pid))
+            report = tracer.json()
+            print(f"  {moved} of {len(frames)} pages were moved",
+                  file=sys.stderr)
+            self.expect_kept(report, taker, before=before)
+            if moved < KEPT // 4:
+                self.skipTest(f"compaction moved only {moved} pages")
+
+    def test_pages_of_the_bulk_allocator_are_pages_or_untracked(self):
+        spliced = 10_240
+        with Taker() as taker, Tracer("--json") as tracer:
+            taker.tell("splice", spliced)
+            report = tracer.json()
+            peak = next((task["peak_pages"] for task in report["tasks"]
+                         if task["pid"] == taker.pid), 0)
+            self.assertGreaterEqual(
+                report["untracked_frees"] + peak, spliced * 0.99)
+
+    def test_an_exec_brings_its_own_name_hostile_as_it_may_be(self):
+        name = 'quo"te back\\slash \udcff\udcfe'
+        with Taker() as taker, Tracer("--json") as tracer:
+            taker.tell("exec", name, answer="ready")
+            taker.tell("keep", KEPT)
+            task = task_of(tracer.json(), taker.pid)
+            self.assertIn('quo"te back\\slash', task["cmdline"])
+            self.assertIn("with arguments", task["cmdline"])
+
+    def test_reports_of_memstrack_and_their_order(self):
+        with Taker() as high, Taker() as steady, Tracer(
+                "--report", "task_summary,task_summary:sort_by_peak,task_top:"
+                "throttle=50,task_top_json,module_summary,proc_slab_static:"
+                "top=3") as tracer:
+            high.tell("keep", 2 * KEPT)
+            high.tell("drop")
+            steady.tell("keep", KEPT)
+            text = tracer.report()
+        names = [line for line in text.splitlines() if line.startswith("====")]
+        self.assertEqual(len(names), 12)
+        sections = text.split("========\n")
+        by_now, by_peak = sections[1], sections[3]
+        for section, first in ((by_now, steady.pid), (by_peak, high.pid)):
+            order = [pid for line in section.splitlines()
+                     for pid in (high.pid, steady.pid) if f"({pid})" in line]
+            self.assertEqual(order[0], first, section)
+        tasks = json.loads(sections[7].split("======== Report")[0])
+        self.assertIn(steady.pid, [task["pid"] for task in tasks])
+        self.assertEqual(sections[11].count(" MB\n"), 3)
+
+    def test_the_tree_at_the_peak_sums_to_the_peak(self):
+        with Taker() as taker, Tracer("--json") as tracer:
+            taker.tell("keep", KEPT)
+            taker.tell("drop")
+            report = tracer.json()
+            at_peak = sum(task["machine_peak_pages"]
+                          for task in report["tasks"])
+            self.assertLess(abs(at_peak - report["peak_pages"]), 64)
+            self.assertGreater(
+                task_of(report, taker.pid)["machine_peak_pages"], KEPT)
+
+    def test_a_sample_tells_about_the_same(self):
+        with Taker() as taker, Tracer("--json", "--sample", 16) as tracer:
+            taker.tell("keep", KEPT)
+            pages = task_of(tracer.json(), taker.pid)["pages"]
+            self.assertLess(abs(pages - KEPT), KEPT * 0.15)
+
+    def test_filters_leave_others_out(self):
+        with Taker() as wanted, Taker() as other, Tracer(
+                "--json", "--pid", wanted.pid) as tracer:
+            wanted.tell("keep", KEPT)
+            other.tell("keep", KEPT)
+            report = tracer.json()
+            self.assertGreater(task_of(report, wanted.pid)["pages"], KEPT)
+            self.assertNotIn(other.pid, [task["pid"] for task in
+                                         report["tasks"] if task["pages"]])
+        with Taker() as taker, Tracer("--json", "--order", 9) as tracer:
+            taker.tell("keep", KEPT)
+            self.assertEqual([task for task in tracer.json()["tasks"]
+                              if task["pid"] == taker.pid
+                              and task["pages"] > 0], [])
+
+    def test_a_command_is_traced_to_its_end(self):
+        done = run("trace", "--report", "task_summary", "--", "sh", "-c",
+                   "head -c 20000000 /dev/zero | tail -c 1; exit 7", check=False)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn("tail -c 1", done.stdout)
+        self.assertNotIn("init", done.stdout)
+
+    def test_a_signal_of_any_kind_brings_the_report(self):
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            with Tracer("--json", stop=number) as tracer:
+                self.assertIn("tasks", tracer.json())
+
+    def test_a_duration_ends_it(self):
+        started = time.monotonic()
+        run("trace", "--duration", "500ms")
+        self.assertLess(time.monotonic() - started, 10)
+
+    def test_folded_stacks_have_frames_and_counts(self):
+        with Taker() as taker, Tracer("--format", "folded") as tracer:
+            taker.tell("keep", KEPT)
+            text = tracer.report()
+        lines = [line for line in text.splitlines() if f"({taker.pid});" in line]
+        self.assertGreater(sum(int(line.rsplit(" ", 1)[1]) for line in lines),
+                           KEPT)
+        self.assertTrue(any("page_fault;" in line or "handle_mm_fault;" in line
+                            for line in lines), lines)
+
+
+class Refusals(unittest.TestCase):
+    def test_without_rights_it_says_what_is_missing(self):
+        if not is_root():
+            self.skipTest("only root can become somebody else")
+        done = run("trace", "--duration", "1s", check=False, user=65534)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("hint:", done.stderr)
+
+    def test_bad_words_are_refused_at_once(self):
+        for words in (("--report", "nothing"), ("--sample", "3"),
+                      ("--order", "x"), ("--throttle", "200"),
+                      ("--pid", "-3"), ("-o", "/no/such/folder/file")):
+            done = run("trace", *words, "--duration", "1s", check=False)
+            self.assertIn(done.returncode, (1, 2), words)
+            self.assertIn("tidemark: ", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
