@@ -101,6 +101,7 @@ struct vm_struct {
 struct files_struct;
 
 struct task_struct {
+  void* stack;
   struct files_struct* files;
   struct vm_struct* stack_vm_area;
   int pid;

@@ -27,6 +27,10 @@ enum {
   kTries = 4,
   kMostOrder = 10,
   kAncestors = 32,
+  // On top of each stack are this function and the program that called it, from
+  // wherever the compiler put the call. Were a kernel to leave them out, what is
+  // passed over instead is the tracepoint's and the same on all stacks.
+  kOwnFrames = 2,
 };
 
 // --- set by user space before loading ---------------------------------------
@@ -36,6 +40,7 @@ const volatile __u32 stack_mask = 0;  // entries of the table, less one
 const volatile __u32 task_mask = 0;
 const volatile __u32 node_mask = 0;
 const volatile __u32 sample_mask = 0;  // one frame in mask + 1
+const volatile __u8 uses_signatures = 0;
 const volatile __u32 range_count = 0;
 const volatile struct tm_code_range ranges[TM_CODE_RANGES] = {};
 
@@ -115,6 +120,26 @@ int look_around(void* context) {
   known.address = first_page_of(known.fd);
   return 0;
 }
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, TM_SIGNATURES);
+  __type(key, __u32);
+  __type(value, struct tm_signature);
+} signatures SEC(".maps");
+
+struct tm_stack_copy {
+  __u64 pointer;
+  __u64 bottom;
+  __u64 words[TM_SIGNATURE_WORDS];
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct tm_stack_copy);
+} stack_copies SEC(".maps");
 
 // Pages on their way, from the unmapping of the old one to the mapping of the
 // new one by the same thread.
@@ -298,8 +323,7 @@ static long note_meaning(__u32 index, void* context) {
   return 0;
 }
 
-// The one place that unwinds: the number of our own frames on top is always the
-// same then. Returns the number of the stack, counted from 1.
+// Returns the number of the stack, counted from 1.
 static __noinline __u32 find_stack(void* context) {
   const __u32 zero = 0;
   struct tm_trace_stack* mine = bpf_map_lookup_elem(&unwound, &zero);
@@ -313,7 +337,7 @@ static __noinline __u32 find_stack(void* context) {
     return 0;
   }
   mine->depth = bytes / sizeof(mine->frames[0]);
-  for (__u32 i = 0; i < TM_STACK_DEPTH; ++i) {
+  for (__u32 i = kOwnFrames; i < TM_STACK_DEPTH; ++i) {
     if (i >= mine->depth) break;
     hash = (hash ^ mine->frames[i]) * 0x100000001b3;
     hash ^= hash >> 29;
@@ -337,6 +361,82 @@ static __noinline __u32 find_stack(void* context) {
   }
   __sync_fetch_and_add(&faults.stacks_full, 1);
   return 0;
+}
+
+// --- stacks known again ----------------------------------------------------------
+// Unwinding costs more than everything else together. What it finds is decided
+// by the return addresses on the stack; so all words there that can be some are
+// hashed, and a stack with the same hash is the same. Words that only look like
+// return addresses, left by earlier calls, make two of one stack and never one
+// of two; one in a thousand is unwound all the same, and what is wrong counted.
+
+enum {
+  kThreadBytes = 16384,
+  // The registers of user space lie on top, and may be anything.
+  kRegisterBytes = 192,
+  kVerifyEvery = 1024,
+};
+// Kernel code, modules and BPF programs: the top 2 GiB of all addresses.
+#define FIRST_CODE_ADDRESS 0xffffffff80000000ULL
+
+// Where the stack is now. A function of its own that needs next to no stack:
+// since 6.13 larger programs are given one that is not the kernel's.
+static __noinline int note_stack_pointer(struct tm_stack_copy* copy) {
+  __u64 here = 0;
+  __u64* volatile at = &here;
+  copy->pointer = (__u64)at;
+  return 0;
+}
+
+// Hash of the stack's return addresses; 0 when it cannot be told.
+static __noinline __u64 signature_of(struct tm_stack_copy* copy) {
+  const struct task_struct* task = bpf_get_current_task_btf();
+  __u64 hash = 0x9e3779b97f4a7c15;
+  __u64 bottom;
+  __u64 size;
+  note_stack_pointer(copy);
+  // Through the map: the verifier lets no pointer be reckoned with.
+  copy->bottom = (__u64)task->stack;
+  bottom = *(volatile __u64*)&copy->bottom;
+  if (copy->pointer <= bottom) return 0;
+  size = bottom + kThreadBytes - kRegisterBytes - copy->pointer;
+  if (size > sizeof(copy->words)) return 0;  // also when it is not this stack
+  if (bpf_probe_read_kernel(copy->words, size, (void*)copy->pointer)) return 0;
+  for (__u32 i = 0; i < TM_SIGNATURE_WORDS; ++i) {
+    if (i * 8 >= size) break;
+    if (copy->words[i] < FIRST_CODE_ADDRESS) continue;
+    hash = (hash ^ copy->words[i]) * 0x100000001b3;
+    hash ^= hash >> 29;
+  }
+  hash = mixed(hash);
+  return hash ? hash : 1;
+}
+
+// As find_stack, which it calls for what it has not seen yet.
+static __always_inline __u32 find_known_stack(void* context) {
+  const __u32 zero = 0;
+  struct tm_stack_copy* copy = bpf_map_lookup_elem(&stack_copies, &zero);
+  struct tm_signature* known = 0;
+  bool is_known = false;
+  __u64 hash = 0;
+  __u32 stack;
+  if (uses_signatures && copy) hash = signature_of(copy);
+  if (hash) {
+    const __u32 index = hash % TM_SIGNATURES;
+    known = bpf_map_lookup_elem(&signatures, &index);
+    is_known = known && known->hash == hash;
+    if (is_known && ++known->hit_count % kVerifyEvery != 0) return known->stack;
+  }
+  stack = find_stack(context);
+  if (!known) return stack;
+  if (is_known) {
+    __sync_fetch_and_add(&faults.verified_signatures, 1);
+    if (known->stack != stack)
+      __sync_fetch_and_add(&faults.wrong_signatures, 1);
+  }
+  known->hash = stack ? hash : 0;
+  known->stack = stack;
+  return stack;
 }
 
 static __always_inline __u64 cgroup_of(const struct task_struct* task) {
@@ -457,7 +557,7 @@ int on_alloc(struct bpf_raw_tracepoint_args* context) {
   if (!is_asked_for(order, context->args[2])) return 0;
   walk.frame = frame_of(page);
   if (order == 0 && !is_sampled(walk.frame)) return 0;
-  stack_number = find_stack(context);
+  stack_number = find_known_stack(context);
   if (!stack_number) return 0;
   stack_index = stack_number - 1;
   stack = bpf_map_lookup_elem(&stacks, &stack_index);

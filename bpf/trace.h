@@ -9,6 +9,8 @@ enum {
   TM_STACK_DEPTH = 64,
   TM_CODE_RANGES = 32,
   TM_COMMAND_BYTES = 240,
+  TM_SIGNATURES = 8192, /* for each CPU */
+  TM_SIGNATURE_WORDS = 320,
   TM_FRAMES_PER_CHUNK = 1024,
   /* Frames of one entry of the table of sections: 128 MiB. */
   TM_SECTION_SHIFT = 15,
@@ -80,6 +82,14 @@ struct tm_trace_node {
   __u64 reserved;
 };
 
+/* A stack that was seen before, known again by the return addresses that lie on
+ * the kernel's stack. */
+struct tm_signature {
+  __u64 hash;
+  __u32 stack; /* counted from 1 */
+  __u32 hit_count;
+};
+
 struct tm_trace_machine {
   __s64 pages;
   __s64 peak_pages;
@@ -99,4 +109,6 @@ struct tm_trace_faults {
   __u64 no_stack; /* allocations whose stack could not be told */
   __u64 moved;
   __u64 unmatched_moves;
+  __u64 verified_signatures;
+  __u64 wrong_signatures;
 };

@@ -228,6 +228,10 @@ void add_options(OptionTable& table, TraceCommandOptions* options) {
               [options](const std::string& word) {
                 return take_sample(word, options->watch.trace.sample_period);
               });
+  table.flag("--unwind-all",
+             "unwind every stack; by default one that was seen before is known "
+             "by its return addresses, and one in 1024 verified",
+             options->watch.trace.unwinds_all);
   table.flag("-a,--all", "trace the whole machine while the command runs",
              options->everything);
   table.flag("--at-peak", "as it stood when the machine was at its peak",

@@ -285,6 +285,7 @@ base::Status PageTrace::State::configure(const Roots& roots,
   settings->task_mask = sizes.tasks - 1;
   settings->node_mask = sizes.nodes - 1;
   settings->sample_mask = static_cast<uint32_t>(sample_period - 1);
+  settings->uses_signatures = options.unwinds_all ? 0 : 1;
   set_filter(options.filter);
   base::Status status = set_meanings(roots, options.filter);
   if (!status) return status;
@@ -491,6 +492,8 @@ model::TraceFaults PageTrace::State::faults() const {
   faults.table_full =
       seen.stacks_full + seen.tasks_full + seen.nodes_full + seen.no_stack;
   faults.unmatched_migrations = seen.unmatched_moves;
+  faults.verified_stacks = seen.verified_signatures;
+  faults.wrong_stacks = seen.wrong_signatures;
   return faults;
 }
 

@@ -29,6 +29,8 @@ struct PageTraceFilter {
 struct PageTraceOptions {
   PageTraceFilter filter;
   uint64_t sample_period = 1;  // one page frame in so many; a power of two
+  // Unwind every stack instead of knowing most again by their return addresses.
+  bool unwinds_all = false;
 };
 
 class PageTrace {

@@ -102,6 +102,8 @@ void write_faults(base::JsonWriter& json, const model::TraceFaults& faults) {
   json.member("out_of_range", faults.out_of_range);
   json.member("table_full", faults.table_full);
   json.member("unmatched_migrations", faults.unmatched_migrations);
+  json.member("verified_stacks", faults.verified_stacks);
+  json.member("wrong_stacks", faults.wrong_stacks);
 }
 
 void write_node(base::JsonWriter& json, const TraceNode& node) {

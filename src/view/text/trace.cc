@@ -261,6 +261,12 @@ std::string faults_text(const Trace& trace) {
       {faults.unmatched_migrations, "pages moved, nobody knows where"},
   };
   std::string text;
+  if (faults.wrong_stacks > 0) {
+    text += fmt::format(
+        "  {} of {} stacks that were verified were taken for another\n",
+        base::grouped(faults.wrong_stacks),
+        base::grouped(faults.verified_stacks));
+  }
   for (const auto& [count, what] : known) {
     if (count > 0) text += fmt::format("  {} {}\n", base::grouped(count), what);
   }

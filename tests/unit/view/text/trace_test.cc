@@ -59,12 +59,12 @@ TEST(TraceText, ABoundIsMarkedAsOne) {
 TEST(TraceText, EveryFaultIsSaid) {
   Trace trace = some_trace();
   EXPECT_EQ(text_of(trace, "tree", {}).find("lost"), std::string::npos);
-  trace.faults = {1, 2, 3, 4, 5, 6, 7};
+  trace.faults = {1, 2, 3, 4, 5, 6, 7, 2000, 8};
   const std::string text = text_of(trace, "tree", {});
   for (const char* words :
        {"1 events lost", "2 events missed", "3 pages given back",
         "4 pages taken again", "5 pages outside", "6 allocations",
-        "7 pages moved"}) {
+        "7 pages moved", "8 of 2,000 stacks"}) {
     EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
   }
 }
