@@ -15,6 +15,7 @@
 #include "source/kernel_files.h"
 #include "source/roots.h"
 #include "view/json/trace.h"
+#include "view/profile/trace_profile.h"
 #include "view/text/trace.h"
 #include "watch/trace_watch.h"
 
@@ -100,9 +101,11 @@ base::Status resolve_cgroup(const source::Roots& roots,
 std::string render(const TraceCommandOptions& options,
                    const analysis::TraceReport& report, int fd) {
   const model::Trace& trace = *report.trace;
-  if (options.common.format_word == "folded") {
-    return view::trace_folded(trace, options.at_peak);
-  }
+  const std::string& format = options.common.format_word;
+  const view::TraceProfileOptions profile = {options.at_peak};
+  if (format == "folded") return view::trace_folded(trace, profile);
+  if (format == "pprof") return view::trace_pprof(trace, profile);
+  if (format == "speedscope") return view::trace_speedscope(trace, profile);
   if (options.common.format != Format::Text) {
     return view::trace_json(trace, json_layout(options.common.format));
   }
@@ -153,7 +156,7 @@ base::Result<ExitCode> run_trace(TraceCommandOptions options) {
 }
 
 void add_filters(OptionTable& table, TraceCommandOptions* options) {
-  source::PageTraceFilter& filter = options->watch.trace.filter;
+  source::TraceFilter& filter = options->watch.trace.filter;
   table.value("-p,--pid", "PID", "this process and its descendants alone",
               [&filter](const std::string& word) -> base::Status {
                 filter.tree_pid = base::parse_pid(word);
@@ -267,8 +270,9 @@ Command trace_command() {
   };
   OptionTable& table = command.options;
   add_options(table, options.get());
-  add_common_options(table, options->common,
-                     {"text", "json", "jsonl", "folded"});
+  add_common_options(
+      table, options->common,
+      {"text", "json", "jsonl", "folded", "pprof", "speedscope"});
   table.command_after_dashes("CMD", "a command to run; the trace ends with it",
                              options->watch.command);
   command.run = [options] { return run_trace(*options); };

@@ -16,8 +16,35 @@ namespace {
 
 constexpr uint64_t kLookNs = 250'000'000;
 
+struct Means {
+  model::TraceBackend backend;
+  source::LiveTraceResult (*prepare)(const source::Roots&,
+                                     const source::TraceOptions&);
+};
+// The best first.
+constexpr Means kMeans[] = {
+    {model::TraceBackend::Bpf, source::prepare_bpf_trace},
+};
+
+// By what was asked for, or by the first that works. The reason why the best
+// one does not is the one to tell.
+source::LiveTraceResult prepare(const source::Roots& roots,
+                                const TraceWatchOptions& options,
+                                const source::TraceOptions& trace_options) {
+  std::optional<base::Error> why;
+  for (const Means& means : kMeans) {
+    if (options.backend && *options.backend != means.backend) continue;
+    source::LiveTraceResult trace = means.prepare(roots, trace_options);
+    if (trace) return trace;
+    if (!why) why = trace.error();
+  }
+  if (why) return *why;
+  return base::fail(base::ErrorKind::Unsupported,
+                    "this is no means to follow allocations as they happen");
+}
+
 // Waits with `wait`, which tells what ended it, and looks in between.
-void follow(source::PageTrace& trace, const TraceWatchOptions& options,
+void follow(source::LiveTrace& trace, const TraceWatchOptions& options,
             const TraceHooks& hooks,
             const std::function<WaitEnd(uint64_t)>& wait) {
   const uint64_t started_ns = base::monotonic_ns();
@@ -29,12 +56,13 @@ void follow(source::PageTrace& trace, const TraceWatchOptions& options,
     if (now >= end_ns) return;
     next_ns = std::max(next_ns + kLookNs, now);
     if (wait(std::min(next_ns, end_ns)) == WaitEnd::Stop) return;
+    trace.drain();
     if (options.sees_growth) trace.look();
     hooks.progress({base::monotonic_ns() - started_ns, trace.height()});
   }
 }
 
-base::Result<TraceOutcome> end(source::PageTrace& trace,
+base::Result<TraceOutcome> end(source::LiveTrace& trace,
                                const source::Roots& roots,
                                std::optional<source::Ending> ending) {
   trace.freeze();
@@ -67,23 +95,23 @@ base::Result<TraceOutcome> trace_command(const source::Roots& roots,
   spec.ignores_broken_pipe = options.ignores_broken_pipe;
   base::Result<source::Command> command = source::Command::prepare(spec);
   if (!command) return command.error();
-  source::PageTraceOptions trace_options = options.trace;
+  source::TraceOptions trace_options = options.trace;
   if (options.follows_command) trace_options.filter.tree_pid = command->pid();
-  base::Result<source::PageTrace> trace =
-      source::PageTrace::prepare(roots, trace_options);
-  if (!trace) return trace.error();
-  trace->go();
+  source::LiveTraceResult prepared = prepare(roots, options, trace_options);
+  if (!prepared) return prepared.error();
+  source::LiveTrace& trace = **prepared;
+  trace.go();
   hooks.started();
   base::Status released = command->release();
   if (!released) return released.error();
   std::optional<source::Ending> ending;
-  follow(*trace, options, hooks, [&](uint64_t until) {
+  follow(trace, options, hooks, [&](uint64_t until) {
     wait_for(*signals, *command, until);
     signals->relay_to(command->pid());
     if (!ending) ending = command->ending();
     return ending ? WaitEnd::Stop : WaitEnd::Due;
   });
-  return end(*trace, roots, ending);
+  return end(trace, roots, ending);
 }
 
 }  // namespace
@@ -94,14 +122,14 @@ base::Result<TraceOutcome> watch_trace(const source::Roots& roots,
   if (!options.command.empty()) return trace_command(roots, options, hooks);
   base::Result<StopSignals> signals = StopSignals::block();
   if (!signals) return signals.error();
-  base::Result<source::PageTrace> trace =
-      source::PageTrace::prepare(roots, options.trace);
-  if (!trace) return trace.error();
-  trace->go();
+  source::LiveTraceResult prepared = prepare(roots, options, options.trace);
+  if (!prepared) return prepared.error();
+  source::LiveTrace& trace = **prepared;
+  trace.go();
   hooks.started();
-  follow(*trace, options, hooks,
+  follow(trace, options, hooks,
          [&](uint64_t until) { return signals->wait_until(until); });
-  return end(*trace, roots, std::nullopt);
+  return end(trace, roots, std::nullopt);
 }
 
 }  // namespace tidemark::watch

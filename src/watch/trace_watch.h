@@ -10,14 +10,15 @@
 
 #include "base/result.h"
 #include "model/trace.h"
-#include "source/bpf/page_trace.h"
+#include "source/live_trace.h"
 #include "source/roots.h"
 #include "source/target/command.h"
 
 namespace tidemark::watch {
 
 struct TraceWatchOptions {
-  source::PageTraceOptions trace;
+  source::TraceOptions trace;
+  std::optional<model::TraceBackend> backend;  // empty: the best there is
   std::optional<uint64_t> duration_ns;
   std::vector<std::string> command;  // empty: none is started
   bool follows_command = true;       // it and its descendants alone
@@ -27,7 +28,7 @@ struct TraceWatchOptions {
 
 struct TraceProgress {
   uint64_t elapsed_ns = 0;
-  source::PageTrace::Height height;
+  source::LiveTrace::Height height;
 };
 
 struct TraceOutcome {

@@ -1,7 +1,7 @@
 // Stands for the files beside it in a build without BPF (TIDEMARK_BPF=OFF).
 #include "source/bpf/page_structs.h"
-#include "source/bpf/page_trace.h"
 #include "source/bpf/tree_follower.h"
+#include "source/live_trace.h"
 
 namespace tidemark::source {
 
@@ -74,30 +74,9 @@ base::Result<std::vector<model::KernelStack>> PageStructs::kernel_stacks() {
   return std::vector<model::KernelStack>();
 }
 
-struct PageTrace::State {};
-
-base::Result<PageTrace> PageTrace::prepare(const Roots&,
-                                           const PageTraceOptions&) {
+LiveTraceResult prepare_bpf_trace(const Roots&, const TraceOptions&) {
   return base::fail(base::ErrorKind::Unsupported,
                     "this tidemark was built without BPF");
-}
-
-PageTrace::PageTrace(std::unique_ptr<State> state) : state_(std::move(state)) {}
-PageTrace::PageTrace(PageTrace&&) noexcept = default;
-PageTrace& PageTrace::operator=(PageTrace&&) noexcept = default;
-PageTrace::~PageTrace() = default;
-
-void PageTrace::go() {}
-void PageTrace::freeze() {}
-void PageTrace::look() {}
-PageTrace::Height PageTrace::height() const {
-  return {};
-}
-uint64_t PageTrace::kernel_bytes() const {
-  return 0;
-}
-base::Result<model::Trace> PageTrace::read(const Roots&) {
-  return model::Trace();
 }
 
 }  // namespace tidemark::source

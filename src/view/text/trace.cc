@@ -8,7 +8,6 @@
 #include "base/escape.h"
 #include "base/units.h"
 #include "view/json/trace.h"
-#include "view/text/folded.h"
 #include "view/text/table.h"
 
 namespace tidemark::view {
@@ -323,27 +322,6 @@ std::string trace_text(const analysis::TraceReport& report,
     if (options.has_banners) {
       text += fmt::format("======== Report format {} END ========\n", name);
     }
-  }
-  return text;
-}
-
-std::string trace_folded(const Trace& trace, bool at_peak) {
-  std::string text;
-  for (const model::TraceLeaf& leaf : trace.leaves) {
-    const uint64_t pages = at_peak ? leaf.machine_peak_pages : leaf.pages;
-    if (pages == 0) continue;
-    const model::TraceTask& task = trace.tasks[leaf.task];
-    text += fmt::format("{} ({})", folded_frame(analysis::task_name(task)),
-                        task.pid);
-    const model::TraceStack& stack = trace.stacks[leaf.stack];
-    for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame) {
-      const model::TraceFrame& at = trace.frames[*frame];
-      text += ";" + folded_frame(at.symbol.empty()
-                                     ? fmt::format("0x{:x}", at.address)
-                                     : at.symbol);
-      if (!at.module.empty()) text += "_[" + folded_frame(at.module) + "]";
-    }
-    text += fmt::format(" {}\n", pages);
   }
   return text;
 }

@@ -16,8 +16,4 @@ struct TraceTextOptions {
 std::string trace_text(const analysis::TraceReport& report,
                        const TraceTextOptions& options, const TextStyle& style);
 
-// One line for each stack of each task: "task;outermost;…;innermost pages",
-// what is held now, or at the machine's peak.
-std::string trace_folded(const model::Trace& trace, bool at_peak);
-
 }  // namespace tidemark::view

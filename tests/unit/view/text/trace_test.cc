@@ -96,22 +96,6 @@ TEST(TraceText, SlabCachesThatCannotBeReadSayWhy) {
             std::string::npos);
 }
 
-TEST(TraceFolded, OneLineForEachStackThatHoldsPages) {
-  EXPECT_EQ(trace_folded(some_trace(), false),
-            "task 1 (1);entry;zs_malloc_[zsmalloc];alloc 3269\n"
-            "task 1 (1);entry;do_fault 10\n"
-            "task 2 (2);entry;do_fault 51200\n");
-  EXPECT_NE(trace_folded(some_trace(), true).find("do_fault 100\n"),
-            std::string::npos);
-}
-
-TEST(TraceFolded, ASemicolonInANameIsNoFrame) {
-  Trace trace = some_trace();
-  trace.tasks[0].command_line = "a;b";
-  EXPECT_NE(trace_folded(trace, false).find("a\\x3bb (1);entry"),
-            std::string::npos);
-}
-
 TEST(TraceJson, IsValidWhateverNamesThereAre) {
   Trace trace = some_trace();
   trace.tasks[0].command_line = "quote\" back\\slash \xff\xfe \x01";

@@ -1,4 +1,3 @@
-#include "source/bpf/page_trace.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -28,6 +27,7 @@
 #include "source/cgroups.h"
 #include "source/kernel_files.h"
 #include "source/kernel_symbols.h"
+#include "source/live_trace.h"
 #include "source/low_history.h"
 
 namespace tidemark::source {
@@ -164,26 +164,19 @@ bool is_ours(const model::TraceFrame& frame) {
          frame.symbol.starts_with("__probestub_");
 }
 
-}  // namespace
+class BpfTrace : public LiveTrace {
+ public:
+  base::Status configure(const Roots& roots, const TraceOptions& options);
 
-struct PageTrace::State {
-  std::unique_ptr<trace_bpf, Destroy> skeleton;
-  MappedTable<tm_trace_stack> stacks;
-  MappedTable<tm_trace_task> tasks;
-  MappedTable<tm_trace_node> nodes;
-  uint64_t sample_period = 1;
-  uint64_t page_size = 4096;
-  uint64_t kernel_bytes = 0;
-  uint64_t started_realtime_ns = 0;
-  uint64_t started_ns = 0;
-  uint64_t ended_ns = 0;
-  std::vector<std::string> notes;
-  static constexpr uint64_t kFirstStretchNs = 500'000'000;
-  LowHistory lows = LowHistory(kFirstStretchNs);
+  void go() override;
+  void freeze() override;
+  void look() override;
+  Height height() const override;
+  base::Result<model::Trace> read(const Roots& roots) override;
 
-  base::Status configure(const Roots& roots, const PageTraceOptions& options);
-  void set_filter(const PageTraceFilter& filter);
-  base::Status set_meanings(const Roots& roots, const PageTraceFilter& filter);
+ private:
+  void set_filter(const TraceFilter& filter);
+  base::Status set_meanings(const Roots& roots, const TraceFilter& filter);
   base::Status load(const Sections& sections);
   base::Status attach();
   base::Status find_array() const;
@@ -198,12 +191,26 @@ struct PageTrace::State {
   model::TraceFaults faults() const;
   uint64_t recursion_misses() const;
   uint64_t scaled(int64_t pages) const {
-    return pages > 0 ? static_cast<uint64_t>(pages) * sample_period : 0;
+    return pages > 0 ? static_cast<uint64_t>(pages) * sample_period_ : 0;
   }
+
+  std::unique_ptr<trace_bpf, Destroy> skeleton_;
+  MappedTable<tm_trace_stack> stacks_;
+  MappedTable<tm_trace_task> tasks_;
+  MappedTable<tm_trace_node> nodes_;
+  uint64_t sample_period_ = 1;
+  uint64_t page_size_ = 4096;
+  uint64_t kernel_bytes_ = 0;
+  uint64_t started_realtime_ns_ = 0;
+  uint64_t started_ns_ = 0;
+  uint64_t ended_ns_ = 0;
+  std::vector<std::string> notes_;
+  static constexpr uint64_t kFirstStretchNs = 500'000'000;
+  LowHistory lows_ = LowHistory(kFirstStretchNs);
 };
 
-void PageTrace::State::set_filter(const PageTraceFilter& filter) {
-  auto* settings = skeleton->rodata;
+void BpfTrace::set_filter(const TraceFilter& filter) {
+  auto* settings = skeleton_->rodata;
   settings->wanted_tgid = static_cast<uint32_t>(filter.tree_pid.value_or(0));
   settings->wanted_cgroup = filter.cgroup_id.value_or(0);
   settings->least_order = filter.least_order;
@@ -219,9 +226,9 @@ void PageTrace::State::set_filter(const PageTraceFilter& filter) {
               length);
 }
 
-base::Status PageTrace::State::set_meanings(const Roots& roots,
-                                            const PageTraceFilter& filter) {
-  auto* settings = skeleton->rodata;
+base::Status BpfTrace::set_meanings(const Roots& roots,
+                                    const TraceFilter& filter) {
+  auto* settings = skeleton_->rodata;
   uint32_t count = 0;
   const auto add = [&](uint64_t first, uint64_t last, uint64_t meaning) {
     if (count == TM_CODE_RANGES) return;
@@ -235,8 +242,8 @@ base::Status PageTrace::State::set_meanings(const Roots& roots,
     names.push_back(meaning.function);
   base::Result<std::vector<CodeRange>> code = find_code(roots, names);
   if (!code) {
-    notes.push_back("interrupts count for the tasks they hit: " +
-                    code.error().what);
+    notes_.push_back("interrupts count for the tasks_ they hit: " +
+                     code.error().what);
   } else {
     for (const CodeRange& range : *code) {
       const auto* known =
@@ -270,107 +277,107 @@ base::Status PageTrace::State::set_meanings(const Roots& roots,
   return base::Ok{};
 }
 
-base::Status PageTrace::State::configure(const Roots& roots,
-                                         const PageTraceOptions& options) {
-  skeleton.reset(trace_bpf__open());
-  if (!skeleton) return bpf_error("cannot open the BPF programs", errno);
-  page_size = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  sample_period = options.sample_period;
-  base::Result<Sections> sections = find_sections(roots, page_size);
+base::Status BpfTrace::configure(const Roots& roots,
+                                 const TraceOptions& options) {
+  skeleton_.reset(trace_bpf__open());
+  if (!skeleton_) return bpf_error("cannot open the BPF programs", errno);
+  page_size_ = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  sample_period_ = options.sample_period;
+  base::Result<Sections> sections = find_sections(roots, page_size_);
   if (!sections) return sections.error();
   const TableSizes sizes = sizes_for(sections->ram_pages);
-  auto* settings = skeleton->rodata;
+  auto* settings = skeleton_->rodata;
   settings->section_count = static_cast<uint32_t>(sections->first_chunk.size());
   settings->stack_mask = sizes.stacks - 1;
   settings->task_mask = sizes.tasks - 1;
   settings->node_mask = sizes.nodes - 1;
-  settings->sample_mask = static_cast<uint32_t>(sample_period - 1);
+  settings->sample_mask = static_cast<uint32_t>(sample_period_ - 1);
   settings->uses_signatures = options.unwinds_all ? 0 : 1;
   set_filter(options.filter);
   base::Status status = set_meanings(roots, options.filter);
   if (!status) return status;
-  bpf_map__set_max_entries(skeleton->maps.sections, settings->section_count);
-  bpf_map__set_max_entries(skeleton->maps.chunks, sections->chunk_count);
-  bpf_map__set_max_entries(skeleton->maps.stacks, sizes.stacks);
-  bpf_map__set_max_entries(skeleton->maps.tasks, sizes.tasks);
-  bpf_map__set_max_entries(skeleton->maps.nodes, sizes.nodes);
-  kernel_bytes = uint64_t{sections->chunk_count} * sizeof(tm_frame_chunk) +
-                 uint64_t{sizes.stacks} * sizeof(tm_trace_stack) +
-                 uint64_t{sizes.tasks} * sizeof(tm_trace_task) +
-                 uint64_t{sizes.nodes} * sizeof(tm_trace_node);
+  bpf_map__set_max_entries(skeleton_->maps.sections, settings->section_count);
+  bpf_map__set_max_entries(skeleton_->maps.chunks, sections->chunk_count);
+  bpf_map__set_max_entries(skeleton_->maps.stacks, sizes.stacks);
+  bpf_map__set_max_entries(skeleton_->maps.tasks, sizes.tasks);
+  bpf_map__set_max_entries(skeleton_->maps.nodes, sizes.nodes);
+  kernel_bytes_ = uint64_t{sections->chunk_count} * sizeof(tm_frame_chunk) +
+                  uint64_t{sizes.stacks} * sizeof(tm_trace_stack) +
+                  uint64_t{sizes.tasks} * sizeof(tm_trace_task) +
+                  uint64_t{sizes.nodes} * sizeof(tm_trace_node);
   return load(*sections);
 }
 
-base::Status PageTrace::State::load(const Sections& sections) {
-  int result = trace_bpf__load(skeleton.get());
+base::Status BpfTrace::load(const Sections& sections) {
+  int result = trace_bpf__load(skeleton_.get());
   if (result != 0) return bpf_error("cannot load the BPF programs", -result);
   base::Status status = find_array();
   if (!status) return status;
-  const int fd = bpf_map__fd(skeleton->maps.sections);
+  const int fd = bpf_map__fd(skeleton_->maps.sections);
   for (uint32_t i = 0; i < sections.first_chunk.size(); ++i) {
     if (sections.first_chunk[i] == 0) continue;
     if (bpf_map_update_elem(fd, &i, &sections.first_chunk[i], BPF_ANY) != 0) {
       return bpf_error("cannot fill a BPF table", errno);
     }
   }
-  status = stacks.map(skeleton->maps.stacks);
-  if (status) status = tasks.map(skeleton->maps.tasks);
-  if (status) status = nodes.map(skeleton->maps.nodes);
+  status = stacks_.map(skeleton_->maps.stacks);
+  if (status) status = tasks_.map(skeleton_->maps.tasks);
+  if (status) status = nodes_.map(skeleton_->maps.nodes);
   if (!status) return status;
   return attach();
 }
 
 // What a kernel does not have costs what it tells, and no more.
-base::Status PageTrace::State::attach() {
+base::Status BpfTrace::attach() {
   for (bpf_program* program :
-       {skeleton->progs.on_unmap, skeleton->progs.on_remap}) {
+       {skeleton_->progs.on_unmap, skeleton_->progs.on_remap}) {
     bpf_program__set_autoattach(program, false);
   }
-  const int result = trace_bpf__attach(skeleton.get());
+  const int result = trace_bpf__attach(skeleton_.get());
   if (result != 0) return bpf_error("cannot attach the BPF programs", -result);
   if constexpr (!kReadsNotes) {
-    notes.emplace_back(
+    notes_.emplace_back(
         "pages that are moved lose their owners: this processor's page tables "
         "are not known");
     return base::Ok{};
   }
-  skeleton->links.on_unmap = bpf_program__attach(skeleton->progs.on_unmap);
-  skeleton->links.on_remap = bpf_program__attach(skeleton->progs.on_remap);
-  if (!skeleton->links.on_unmap || !skeleton->links.on_remap) {
-    notes.emplace_back(
+  skeleton_->links.on_unmap = bpf_program__attach(skeleton_->progs.on_unmap);
+  skeleton_->links.on_remap = bpf_program__attach(skeleton_->progs.on_remap);
+  if (!skeleton_->links.on_unmap || !skeleton_->links.on_remap) {
+    notes_.emplace_back(
         "pages that are moved lose their owners: this kernel does not tell "
         "where they go");
   }
   return base::Ok{};
 }
 
-base::Status PageTrace::State::find_array() const {
+base::Status BpfTrace::find_array() const {
   base::Result<KnownPage> page = KnownPage::make();
   if (!page) return page.error();
-  skeleton->bss->known.fd = page->fd();
+  skeleton_->bss->known.fd = page->fd();
   bpf_test_run_opts options{};
   options.sz = sizeof options;
-  const int fd = bpf_program__fd(skeleton->progs.look_around);
+  const int fd = bpf_program__fd(skeleton_->progs.look_around);
   if (bpf_prog_test_run_opts(fd, &options) != 0) {
     return bpf_error("cannot run a BPF program", errno);
   }
-  base::Result<uint64_t> array = page->array_address(skeleton->bss->known);
+  base::Result<uint64_t> array = page->array_address(skeleton_->bss->known);
   if (!array) return array.error();
-  skeleton->bss->page_array = *array;
-  skeleton->data->page_struct_bytes = skeleton->bss->known.page_struct_bytes;
+  skeleton_->bss->page_array = *array;
+  skeleton_->data->page_struct_bytes = skeleton_->bss->known.page_struct_bytes;
   return base::Ok{};
 }
 
-base::Result<std::vector<uint32_t>> PageTrace::State::build_stacks(
+base::Result<std::vector<uint32_t>> BpfTrace::build_stacks(
     const Roots& roots, model::TraceBuilder& builder) {
   std::vector<uint64_t> addresses;
   const auto frames_of = [](const tm_trace_stack& stack) {
     return std::span(stack.frames,
                      std::min<uint32_t>(stack.depth, TM_STACK_DEPTH));
   };
-  for (uint32_t i = 0; i < stacks.count(); ++i) {
-    if (stacks[i].hash == 0) continue;
-    const auto frames = frames_of(stacks[i]);
+  for (uint32_t i = 0; i < stacks_.count(); ++i) {
+    if (stacks_[i].hash == 0) continue;
+    const auto frames = frames_of(stacks_[i]);
     addresses.insert(addresses.end(), frames.begin(), frames.end());
   }
   std::ranges::sort(addresses);
@@ -382,15 +389,15 @@ base::Result<std::vector<uint32_t>> PageTrace::State::build_stacks(
   if (names) {
     named = std::move(*names);
   } else {
-    notes.push_back("functions have no names: " + names.error().what);
+    notes_.push_back("functions have no names: " + names.error().what);
     for (uint64_t address : addresses)
       named.push_back({address, {}, 0, {}});
   }
-  std::vector<uint32_t> stack_of(stacks.count());
-  for (uint32_t i = 0; i < stacks.count(); ++i) {
-    if (stacks[i].hash == 0) continue;
+  std::vector<uint32_t> stack_of(stacks_.count());
+  for (uint32_t i = 0; i < stacks_.count(); ++i) {
+    if (stacks_[i].hash == 0) continue;
     std::vector<uint32_t> frames;
-    for (uint64_t address : frames_of(stacks[i])) {
+    for (uint64_t address : frames_of(stacks_[i])) {
       const auto at = std::ranges::lower_bound(addresses, address);
       const model::TraceFrame& frame =
           named[static_cast<size_t>(at - addresses.begin())];
@@ -402,13 +409,13 @@ base::Result<std::vector<uint32_t>> PageTrace::State::build_stacks(
   return stack_of;
 }
 
-std::vector<uint32_t> PageTrace::State::build_tasks(
+std::vector<uint32_t> BpfTrace::build_tasks(
     const Roots& roots, model::TraceBuilder& builder) const {
   const std::map<uint64_t, std::string> groups =
       CgroupHierarchy::find(roots).list();
-  std::vector<uint32_t> task_of(tasks.count());
-  for (uint32_t i = 0; i < tasks.count(); ++i) {
-    const tm_trace_task& entry = tasks[i];
+  std::vector<uint32_t> task_of(tasks_.count());
+  for (uint32_t i = 0; i < tasks_.count(); ++i) {
+    const tm_trace_task& entry = tasks_[i];
     if (entry.key == 0) continue;
     model::TraceTask task;
     task.pid = static_cast<int32_t>(entry.tgid);
@@ -438,13 +445,13 @@ std::vector<uint32_t> PageTrace::State::build_tasks(
   return task_of;
 }
 
-void PageTrace::State::build_leaves(const std::vector<uint32_t>& stack_of,
-                                    const std::vector<uint32_t>& task_of,
-                                    model::TraceBuilder& builder) const {
-  const uint64_t epoch = skeleton->data->machine.epoch;
-  const uint64_t now_ns = ended_ns != 0 ? ended_ns : base::monotonic_ns();
-  for (uint32_t i = 0; i < nodes.count(); ++i) {
-    const tm_trace_node& node = nodes[i];
+void BpfTrace::build_leaves(const std::vector<uint32_t>& stack_of,
+                            const std::vector<uint32_t>& task_of,
+                            model::TraceBuilder& builder) const {
+  const uint64_t epoch = skeleton_->data->machine.epoch;
+  const uint64_t now_ns = ended_ns_ != 0 ? ended_ns_ : base::monotonic_ns();
+  for (uint32_t i = 0; i < nodes_.count(); ++i) {
+    const tm_trace_node& node = nodes_[i];
     const auto stack = static_cast<uint32_t>(node.key >> 32);
     const auto task = static_cast<uint32_t>(node.key);
     if (stack == 0 || stack > stack_of.size() || task == 0 ||
@@ -457,11 +464,11 @@ void PageTrace::State::build_leaves(const std::vector<uint32_t>& stack_of,
     leaf.peak_pages += scaled(node.peak_pages);
     leaf.machine_peak_pages +=
         scaled(node.epoch == epoch ? node.saved_pages : node.pages);
-    leaf.allocation_count += node.allocation_count * sample_period;
-    const std::vector<uint64_t> node_lows = lows.lows_of(i);
+    leaf.allocation_count += node.allocation_count * sample_period_;
+    const std::vector<uint64_t> node_lows = lows_.lows_of(i);
     leaf.lows.resize(std::max(leaf.lows.size(), node_lows.size()));
     for (size_t at = 0; at < node_lows.size(); ++at)
-      leaf.lows[at] += node_lows[at] * sample_period;
+      leaf.lows[at] += node_lows[at] * sample_period_;
     if (node.pages > 0 && now_ns > node.held_since_ns) {
       leaf.held_ns =
           std::max<uint64_t>(leaf.held_ns, now_ns - node.held_since_ns);
@@ -469,10 +476,10 @@ void PageTrace::State::build_leaves(const std::vector<uint32_t>& stack_of,
   }
 }
 
-uint64_t PageTrace::State::recursion_misses() const {
+uint64_t BpfTrace::recursion_misses() const {
   uint64_t misses = 0;
   for (const bpf_program* program :
-       {skeleton->progs.on_alloc, skeleton->progs.on_free}) {
+       {skeleton_->progs.on_alloc, skeleton_->progs.on_free}) {
     bpf_prog_info info{};
     uint32_t size = sizeof info;
     if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0) {
@@ -482,12 +489,12 @@ uint64_t PageTrace::State::recursion_misses() const {
   return misses;
 }
 
-model::TraceFaults PageTrace::State::faults() const {
-  const auto& seen = skeleton->bss->faults;
+model::TraceFaults BpfTrace::faults() const {
+  const auto& seen = skeleton_->bss->faults;
   model::TraceFaults faults;
   faults.missed_events = recursion_misses();
-  faults.untracked_freed = seen.untracked_freed * sample_period;
-  faults.overwritten = seen.overwritten * sample_period;
+  faults.untracked_freed = seen.untracked_freed * sample_period_;
+  faults.overwritten = seen.overwritten * sample_period_;
   faults.out_of_range = seen.out_of_range;
   faults.table_full =
       seen.stacks_full + seen.tasks_full + seen.nodes_full + seen.no_stack;
@@ -497,81 +504,72 @@ model::TraceFaults PageTrace::State::faults() const {
   return faults;
 }
 
-base::Result<PageTrace> PageTrace::prepare(const Roots& roots,
-                                           const PageTraceOptions& options) {
-  const BpfLoading loading;
-  auto state = std::make_unique<State>();
-  base::Status status = state->configure(roots, options);
-  if (!status) return status.error();
-  return PageTrace(std::move(state));
+void BpfTrace::go() {
+  started_realtime_ns_ = base::realtime_ns();
+  started_ns_ = base::monotonic_ns();
+  skeleton_->bss->is_on = 1;
 }
 
-PageTrace::PageTrace(std::unique_ptr<State> state) : state_(std::move(state)) {}
-PageTrace::PageTrace(PageTrace&&) noexcept = default;
-PageTrace& PageTrace::operator=(PageTrace&&) noexcept = default;
-PageTrace::~PageTrace() = default;
-
-void PageTrace::go() {
-  state_->started_realtime_ns = base::realtime_ns();
-  state_->started_ns = base::monotonic_ns();
-  state_->skeleton->bss->is_on = 1;
-}
-
-void PageTrace::freeze() {
-  if (state_->skeleton->bss->is_on == 0) return;
-  state_->skeleton->bss->is_on = 0;
-  state_->ended_ns = base::monotonic_ns();
+void BpfTrace::freeze() {
+  if (skeleton_->bss->is_on == 0) return;
+  skeleton_->bss->is_on = 0;
+  ended_ns_ = base::monotonic_ns();
   // Waits for those that are running now.
-  trace_bpf__detach(state_->skeleton.get());
+  trace_bpf__detach(skeleton_.get());
 }
 
-void PageTrace::look() {
+void BpfTrace::look() {
   std::vector<LowHistory::Holding> holdings;
-  const MappedTable<tm_trace_node>& nodes = state_->nodes;
-  for (uint32_t i = 0; i < nodes.count(); ++i) {
-    if (nodes[i].key == 0) continue;
-    const int64_t pages = nodes[i].pages;
+  for (uint32_t i = 0; i < nodes_.count(); ++i) {
+    if (nodes_[i].key == 0) continue;
+    const int64_t pages = nodes_[i].pages;
     holdings.push_back({i, pages > 0 ? static_cast<uint64_t>(pages) : 0});
   }
-  state_->lows.look(base::monotonic_ns() - state_->started_ns, holdings);
+  lows_.look(base::monotonic_ns() - started_ns_, holdings);
 }
 
-PageTrace::Height PageTrace::height() const {
-  const auto& machine = state_->skeleton->data->machine;
-  return {state_->scaled(machine.pages) * state_->page_size,
-          state_->scaled(machine.peak_pages) * state_->page_size};
+LiveTrace::Height BpfTrace::height() const {
+  const auto& machine = skeleton_->data->machine;
+  return {scaled(machine.pages) * page_size_,
+          scaled(machine.peak_pages) * page_size_};
 }
 
-uint64_t PageTrace::kernel_bytes() const {
-  return state_->kernel_bytes;
-}
-
-base::Result<model::Trace> PageTrace::read(const Roots& roots) {
+base::Result<model::Trace> BpfTrace::read(const Roots& roots) {
   model::TraceBuilder builder;
-  base::Result<std::vector<uint32_t>> stack_of =
-      state_->build_stacks(roots, builder);
+  base::Result<std::vector<uint32_t>> stack_of = build_stacks(roots, builder);
   if (!stack_of) return stack_of.error();
-  const std::vector<uint32_t> task_of = state_->build_tasks(roots, builder);
-  state_->build_leaves(*stack_of, task_of, builder);
+  const std::vector<uint32_t> task_of = build_tasks(roots, builder);
+  build_leaves(*stack_of, task_of, builder);
   model::Trace trace = builder.finish();
-  const uint64_t ended =
-      state_->ended_ns != 0 ? state_->ended_ns : base::monotonic_ns();
+  const uint64_t ended = ended_ns_ != 0 ? ended_ns_ : base::monotonic_ns();
   trace.backend = model::TraceBackend::Bpf;
-  trace.started_realtime_ns = state_->started_realtime_ns;
-  trace.elapsed_ns = ended - state_->started_ns;
-  trace.page_size_bytes = state_->page_size;
-  trace.sample_period = state_->sample_period;
-  const auto& machine = state_->skeleton->data->machine;
-  trace.pages = state_->scaled(machine.pages);
-  trace.peak_pages = state_->scaled(machine.peak_pages);
-  if (machine.peak_ns > state_->started_ns) {
+  trace.started_realtime_ns = started_realtime_ns_;
+  trace.elapsed_ns = ended - started_ns_;
+  trace.page_size_bytes = page_size_;
+  trace.sample_period = sample_period_;
+  const auto& machine = skeleton_->data->machine;
+  trace.pages = scaled(machine.pages);
+  trace.peak_pages = scaled(machine.peak_pages);
+  if (machine.peak_ns > started_ns_) {
     trace.peak_realtime_ns =
-        state_->started_realtime_ns + machine.peak_ns - state_->started_ns;
+        started_realtime_ns_ + machine.peak_ns - started_ns_;
   }
-  trace.low_stretch_ns = state_->lows.stretch_ns();
-  trace.faults = state_->faults();
-  trace.notes = state_->notes;
+  trace.low_stretch_ns = lows_.stretch_ns();
+  trace.faults = faults();
+  trace.notes = notes_;
+  trace.kernel_bytes = kernel_bytes_;
   return trace;
+}
+
+}  // namespace
+
+LiveTraceResult prepare_bpf_trace(const Roots& roots,
+                                  const TraceOptions& options) {
+  const BpfLoading loading;
+  auto trace = std::make_unique<BpfTrace>();
+  base::Status status = trace->configure(roots, options);
+  if (!status) return status.error();
+  return LiveTraceResult(std::move(trace));
 }
 
 }  // namespace tidemark::source

@@ -1,0 +1,67 @@
+// Follows page allocations of the running kernel. There are several means to do
+// so; all of them tell the same, each as well as it can.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "model/trace.h"
+#include "source/roots.h"
+
+namespace tidemark::source {
+
+// What is left out is never seen: it is left out in the kernel where the means
+// allow it.
+struct TraceFilter {
+  std::optional<int32_t> tree_pid;  // and its descendants
+  std::string comm;
+  std::optional<uint64_t> cgroup_id;
+  uint32_t least_order = 0;
+  uint32_t most_order = 64;
+  uint32_t wanted_gfp_bits = 0;
+  uint32_t unwanted_gfp_bits = 0;
+  std::string module;  // with code of it on the stack
+};
+
+struct TraceOptions {
+  TraceFilter filter;
+  uint64_t sample_period = 1;  // one page frame in so many; a power of two
+  // Unwind every stack instead of knowing most again by their return addresses.
+  bool unwinds_all = false;
+  uint64_t ring_bytes = 4 << 20;  // for each CPU, where events come in rings
+};
+
+class LiveTrace {
+ public:
+  virtual ~LiveTrace() = default;
+
+  // Counting begins.
+  virtual void go() = 0;
+  // Takes what has come in since the last time; called several times a second.
+  virtual void drain() {}
+  // Nothing is counted from here on; numbers read later agree with each other.
+  virtual void freeze() = 0;
+  // Takes note of what each leaf holds, so that what only rises can be told.
+  virtual void look() = 0;
+
+  struct Height {
+    uint64_t bytes = 0;
+    uint64_t peak_bytes = 0;
+  };
+  virtual Height height() const = 0;
+
+  virtual base::Result<model::Trace> read(const Roots& roots) = 0;
+};
+
+using LiveTraceResult = base::Result<std::unique_ptr<LiveTrace>>;
+
+// Counted in the kernel (bpf/trace.bpf.c): nothing of ours runs while it does,
+// and nothing is lost. Denied without the rights, Unsupported where the kernel
+// or this build lacks what it takes.
+LiveTraceResult prepare_bpf_trace(const Roots& roots,
+                                  const TraceOptions& options);
+
+}  // namespace tidemark::source

@@ -1,0 +1,53 @@
+// The little of protocol buffers that writing a profile takes: numbers, texts
+// and messages by field.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tidemark::view {
+
+class ProtobufWriter {
+ public:
+  // A number that is 0 is left out, as the format says.
+  void number(uint32_t field, uint64_t value) {
+    if (value == 0) return;
+    varint(uint64_t{field} << 3);
+    varint(value);
+  }
+  void text(uint32_t field, std::string_view bytes) {
+    varint(uint64_t{field} << 3 | kLengthDelimited);
+    varint(bytes.size());
+    bytes_ += bytes;
+  }
+  void message(uint32_t field, const ProtobufWriter& inner) {
+    text(field, inner.bytes_);
+  }
+  // Repeated numbers in one piece.
+  void packed(uint32_t field, std::span<const uint64_t> values) {
+    ProtobufWriter inner;
+    for (uint64_t value : values)
+      inner.varint(value);
+    message(field, inner);
+  }
+
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  static constexpr uint64_t kLengthDelimited = 2;
+
+  void varint(uint64_t value) {
+    constexpr uint64_t kMore = 0x80;
+    while (value >= kMore) {
+      bytes_ += static_cast<char>(value | kMore);
+      value >>= 7;
+    }
+    bytes_ += static_cast<char>(value);
+  }
+
+  std::string bytes_;
+};
+
+}  // namespace tidemark::view

@@ -1,0 +1,222 @@
+#include "view/profile/trace_profile.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <vector>
+
+#include "analysis/trace_tree.h"
+#include "base/escape.h"
+#include "base/json.h"
+#include "view/profile/protobuf.h"
+#include "view/text/folded.h"
+
+namespace tidemark::view {
+namespace {
+
+using model::Trace;
+using model::TraceFrame;
+using model::TraceLeaf;
+using model::TraceTask;
+
+uint64_t pages_of(const TraceLeaf& leaf, const TraceProfileOptions& options) {
+  return options.at_peak ? leaf.machine_peak_pages : leaf.pages;
+}
+
+std::string name_of(const TraceFrame& frame) {
+  return frame.symbol.empty() ? fmt::format("0x{:x}", frame.address)
+                              : frame.symbol;
+}
+
+std::string name_of(const TraceTask& task) {
+  return fmt::format("{} ({})", analysis::task_name(task), task.pid);
+}
+
+// Fields of profile.proto.
+namespace field {
+constexpr uint32_t kSampleType = 1;
+constexpr uint32_t kSample = 2;
+constexpr uint32_t kMapping = 3;
+constexpr uint32_t kLocation = 4;
+constexpr uint32_t kFunction = 5;
+constexpr uint32_t kStringTable = 6;
+constexpr uint32_t kTimeNanos = 9;
+constexpr uint32_t kDurationNanos = 10;
+}  // namespace field
+
+// Texts are written once and meant by their number; the first is empty.
+class StringTable {
+ public:
+  StringTable() { index(""); }
+  uint64_t index(const std::string& text) {
+    auto [at, is_new] = known_.try_emplace(text, texts_.size());
+    if (is_new) texts_.push_back(text);
+    return at->second;
+  }
+  const std::vector<std::string>& texts() const { return texts_; }
+
+ private:
+  std::map<std::string, uint64_t> known_;
+  std::vector<std::string> texts_;
+};
+
+ProtobufWriter value_type(StringTable& strings, const char* type,
+                          const char* unit) {
+  ProtobufWriter message;
+  message.number(1, strings.index(type));
+  message.number(2, strings.index(unit));
+  return message;
+}
+
+// One location and one function for each frame, numbered from 1.
+void write_frames(const Trace& trace, StringTable& strings,
+                  std::map<std::string, uint64_t>& mappings,
+                  ProtobufWriter& profile) {
+  for (size_t i = 0; i < trace.frames.size(); ++i) {
+    const TraceFrame& frame = trace.frames[i];
+    ProtobufWriter line;
+    line.number(1, i + 1);
+    ProtobufWriter location;
+    location.number(1, i + 1);
+    location.number(
+        2,
+        mappings.try_emplace(frame.module, mappings.size() + 1).first->second);
+    location.number(3, frame.address);
+    location.message(4, line);
+    profile.message(field::kLocation, location);
+    ProtobufWriter function;
+    function.number(1, i + 1);
+    function.number(2, strings.index(base::valid_utf8(name_of(frame))));
+    profile.message(field::kFunction, function);
+  }
+}
+
+void write_sample(const Trace& trace, const TraceLeaf& leaf, uint64_t pages,
+                  StringTable& strings, ProtobufWriter& profile) {
+  ProtobufWriter sample;
+  std::vector<uint64_t> locations;
+  for (uint32_t frame : trace.stacks[leaf.stack])
+    locations.push_back(frame + 1);
+  sample.packed(1, locations);
+  const uint64_t values[] = {pages, pages * trace.page_size_bytes};
+  sample.packed(2, values);
+  const TraceTask& task = trace.tasks[leaf.task];
+  ProtobufWriter name;
+  name.number(1, strings.index("task"));
+  name.number(2, strings.index(base::valid_utf8(analysis::task_name(task))));
+  sample.message(3, name);
+  ProtobufWriter pid;
+  pid.number(1, strings.index("pid"));
+  pid.number(3, static_cast<uint32_t>(task.pid));
+  sample.message(3, pid);
+  profile.message(field::kSample, sample);
+}
+
+}  // namespace
+
+std::string trace_folded(const Trace& trace,
+                         const TraceProfileOptions& options) {
+  std::string text;
+  for (const TraceLeaf& leaf : trace.leaves) {
+    const uint64_t pages = pages_of(leaf, options);
+    if (pages == 0) continue;
+    text += folded_frame(name_of(trace.tasks[leaf.task]));
+    const model::TraceStack& stack = trace.stacks[leaf.stack];
+    for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame) {
+      const TraceFrame& at = trace.frames[*frame];
+      text += ";" + folded_frame(name_of(at));
+      if (!at.module.empty()) text += "_[" + folded_frame(at.module) + "]";
+    }
+    text += fmt::format(" {}\n", pages);
+  }
+  return text;
+}
+
+std::string trace_speedscope(const Trace& trace,
+                             const TraceProfileOptions& options) {
+  base::JsonWriter json(base::JsonWriter::Layout::OneLine);
+  json.begin_object();
+  json.member("$schema", "https://www.speedscope.app/file-format-schema.json");
+  json.member("exporter", "tidemark");
+  json.key("shared");
+  json.begin_object();
+  json.key("frames");
+  json.begin_array();
+  // Frames first, then a frame for each task.
+  for (const TraceFrame& frame : trace.frames) {
+    json.begin_object();
+    json.member("name", name_of(frame));
+    json.member("file", frame.module.empty() ? "vmlinux" : frame.module);
+    json.end_object();
+  }
+  for (const TraceTask& task : trace.tasks) {
+    json.begin_object();
+    json.member("name", name_of(task));
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  json.key("profiles");
+  json.begin_array();
+  json.begin_object();
+  json.member("type", "sampled");
+  json.member("name", options.at_peak ? "pages at the peak" : "pages held");
+  json.member("unit", "bytes");
+  uint64_t total = 0;
+  for (const TraceLeaf& leaf : trace.leaves)
+    total += pages_of(leaf, options) * trace.page_size_bytes;
+  json.member("startValue", uint64_t{0});
+  json.member("endValue", total);
+  json.key("samples");
+  json.begin_array();
+  for (const TraceLeaf& leaf : trace.leaves) {
+    if (pages_of(leaf, options) == 0) continue;
+    json.begin_array();
+    json.number(static_cast<uint64_t>(trace.frames.size() + leaf.task));
+    const model::TraceStack& stack = trace.stacks[leaf.stack];
+    for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame)
+      json.number(static_cast<uint64_t>(*frame));
+    json.end_array();
+  }
+  json.end_array();
+  json.key("weights");
+  json.begin_array();
+  for (const TraceLeaf& leaf : trace.leaves) {
+    const uint64_t pages = pages_of(leaf, options);
+    if (pages > 0) json.number(pages * trace.page_size_bytes);
+  }
+  json.end_array();
+  json.end_object();
+  json.end_array();
+  json.end_object();
+  return json.take();
+}
+
+std::string trace_pprof(const Trace& trace,
+                        const TraceProfileOptions& options) {
+  ProtobufWriter profile;
+  StringTable strings;
+  profile.message(field::kSampleType, value_type(strings, "pages", "count"));
+  profile.message(field::kSampleType, value_type(strings, "space", "bytes"));
+  for (const TraceLeaf& leaf : trace.leaves) {
+    const uint64_t pages = pages_of(leaf, options);
+    if (pages > 0) write_sample(trace, leaf, pages, strings, profile);
+  }
+  std::map<std::string, uint64_t> mappings;
+  write_frames(trace, strings, mappings, profile);
+  for (const auto& [module, id] : mappings) {
+    ProtobufWriter mapping;
+    mapping.number(1, id);
+    mapping.number(5, strings.index(module.empty() ? std::string("[kernel]")
+                                                   : base::valid_utf8(module)));
+    mapping.number(7, 1);  // it has functions
+    profile.message(field::kMapping, mapping);
+  }
+  for (const std::string& text : strings.texts())
+    profile.text(field::kStringTable, text);
+  profile.number(field::kTimeNanos, trace.started_realtime_ns);
+  profile.number(field::kDurationNanos, trace.elapsed_ns);
+  return profile.take();
+}
+
+}  // namespace tidemark::view
