@@ -107,20 +107,6 @@ Capability probe_proc_file(const ProbeContext& context,
   return works(question, proc.join(name));
 }
 
-std::optional<std::string> mount_point_of(const Roots& roots,
-                                          std::string_view type) {
-  base::Result<std::string> text =
-      base::read_file_at(roots.proc, "self/mountinfo");
-  if (!text) return std::nullopt;
-  base::Result<std::vector<parse::Mount>> mounts =
-      parse::parse_mountinfo(*text);
-  if (!mounts) return std::nullopt;
-  for (const parse::Mount& mount : *mounts) {
-    if (mount.type == type) return mount.mount_point;
-  }
-  return std::nullopt;
-}
-
 std::vector<Capability> probe_capabilities(const Roots& roots) {
   Targets targets = find_targets(roots);
   const OtherUserChild child = roots.is_live && targets.others.empty()

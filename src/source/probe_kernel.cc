@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "source/mount_points.h"
 #include "source/probe_parts.h"
 
 namespace tidemark::source {

@@ -97,8 +97,4 @@ model::Capability probe_cgroup_create(const ProbeContext&, const Question&);
 // "hybrid, memory on v1 at /sys/fs/cgroup/memory".
 std::string cgroup_layout(const Roots& roots);
 
-// Where a file system of this type is mounted, by the tree's mountinfo.
-std::optional<std::string> mount_point_of(const Roots& roots,
-                                          std::string_view type);
-
 }  // namespace tidemark::source

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "source/mount_points.h"
 #include "source/probe_parts.h"
 
 namespace tidemark::source {
