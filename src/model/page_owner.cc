@@ -1,5 +1,6 @@
 #include "model/page_owner.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -40,7 +41,22 @@ bool is_slab(const PageOwnerRecord& record, const StackTraits& traits) {
   return record.is_slab || traits.is_slab || has_slab_flag(record.page_flags);
 }
 
+bool is_among(const std::vector<int32_t>& wanted, std::optional<int32_t> id) {
+  if (wanted.empty()) return true;
+  return id && std::find(wanted.begin(), wanted.end(), *id) != wanted.end();
+}
+
 }  // namespace
+
+bool PageOwnerSelection::has(const PageOwnerRecord& record) const {
+  if (!is_among(pids, record.pid) || !is_among(tgids, record.tgid)) {
+    return false;
+  }
+  // A name needs a task: older kernels tell none.
+  return names.empty() ||
+         (record.tgid &&
+          std::find(names.begin(), names.end(), record.comm) != names.end());
+}
 
 StackTraits stack_traits(std::string_view stack) {
   StackTraits traits;

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace tidemark::model {
 
@@ -42,6 +44,17 @@ struct PageOwnerRecord {
 // The largest order a record may claim: 2^order pages must fit into a number
 // with room to sum. The kernel's largest is 10, 13 on some builds.
 inline constexpr uint32_t kLargestPageOrder = 40;
+
+// Which records count: those that are in every list that is not empty. A record
+// that does not tell what is asked for is in none.
+struct PageOwnerSelection {
+  std::vector<int32_t> pids;
+  std::vector<int32_t> tgids;
+  std::vector<std::string> names;  // comms, whole
+  bool operator==(const PageOwnerSelection&) const = default;
+
+  bool has(const PageOwnerRecord& record) const;
+};
 
 // A stack of page_owner_stacks with what is held through it.
 struct PageOwnerStack {

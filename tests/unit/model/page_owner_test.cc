@@ -59,6 +59,24 @@ TEST(PageOwnerTotals, SumPagesAndNotRecords) {
   EXPECT_EQ(totals.slab_pages, 0U);
 }
 
+TEST(PageOwnerSelection, AsksForAllThatIsListed) {
+  PageOwnerRecord record;
+  EXPECT_TRUE(PageOwnerSelection().has(record));
+  PageOwnerSelection selection;
+  selection.names = {""};
+  EXPECT_FALSE(selection.has(record)) << "a kernel that tells no names";
+  record.pid = 5;
+  record.tgid = 4;
+  record.comm = "sh";
+  selection.names = {"bash", "sh"};
+  EXPECT_TRUE(selection.has(record));
+  selection.pids = {4};
+  EXPECT_FALSE(selection.has(record));
+  selection.pids = {4, 5};
+  selection.tgids = {4};
+  EXPECT_TRUE(selection.has(record));
+}
+
 TEST(StackTraits, TellStandInsApart) {
   EXPECT_EQ(stack_traits(" register_dummy_stack+0x1/0x2\n").stand_in,
             StackStandIn::Nested);

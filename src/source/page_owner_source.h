@@ -1,0 +1,43 @@
+// The kernel's notes on each page (page_owner) as a trace: what is held now, by
+// which stack and task. The past is not known, so there are no peaks.
+//
+// The notes are read from debugfs or from a dump somebody took. They are there
+// only on kernels built with CONFIG_PAGE_OWNER and booted with page_owner=on.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "model/page_owner.h"
+#include "parse/page_owner.h"
+#include "source/page_owner_trace.h"
+#include "source/roots.h"
+
+namespace tidemark::source {
+
+struct PageOwnerOptions {
+  std::string path;  // a dump; empty: the running kernel's debugfs
+  model::PageOwnerSelection selection;
+};
+
+// Streams a megabyte at a time, and memory grows with distinct stacks and tasks
+// only. A task is a thread group with its name; on kernels that tell no tasks
+// all is one. Times of leaves are those of the oldest page still held.
+base::Result<PageOwnerTrace> read_page_owner(const Roots& roots,
+                                             const PageOwnerOptions& options);
+
+// The records one by one, all of them, for reports that group by other things.
+// The live file costs a call to the kernel each, about 0.1 ms.
+base::Result<parse::PageOwnerFaults> read_page_owner_records(
+    const Roots& roots, const std::string& path,
+    const parse::PageOwnerVisitor& visit);
+
+// page_owner_stacks/show_stacks (6.9): pages per stack in one short text, so
+// a fiftieth of the price. Nothing in it tells tasks: all belongs to one that
+// is named so. Pages from before page_owner was ready are not in it. `path`: a
+// copy of the file, empty for debugfs. The kernel leaves stacks out that have
+// fewer pages than its count_threshold, which we read and never write.
+base::Result<PageOwnerTrace> read_page_owner_stacks(const Roots& roots,
+                                                    const std::string& path);
+
+}  // namespace tidemark::source
