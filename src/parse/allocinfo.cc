@@ -47,12 +47,21 @@ bool parse_place(std::string_view place, AllocationSite& site) {
   return true;
 }
 
+// More than any place can hold; within it thousands of places can be summed.
+constexpr int64_t kMostBytes = int64_t{1} << 48;
+
+bool is_possible(int64_t bytes, uint64_t calls) {
+  return bytes >= -kMostBytes && bytes <= kMostBytes &&
+         calls <= static_cast<uint64_t>(kMostBytes);
+}
+
 bool parse_site(std::string_view line, AllocationSite& site) {
   constexpr std::string_view kFunction = " func:";
   const std::optional<int64_t> bytes = base::parse_i64(base::take_word(line));
   const std::optional<uint64_t> calls = base::parse_u64(base::take_word(line));
   const size_t function = line.find(kFunction);
-  if (!bytes || !calls || function == std::string_view::npos) return false;
+  if (!bytes || !calls || !is_possible(*bytes, *calls)) return false;
+  if (function == std::string_view::npos) return false;
   site.bytes = *bytes;
   site.calls = *calls;
   std::string_view words = line.substr(function + kFunction.size());

@@ -86,7 +86,9 @@ TEST(Allocinfo, ALineThatCannotBeReadIsAnError) {
        {"x 1 mm/a.c:1 func:f", "1 -1 mm/a.c:1 func:f", "1 1 mm/a.c func:f",
         "1 1 mm/a.c:x func:f", "1 1 mm/a.c:1 func:", "1 1 mm/a.c:1",
         "1 1 :1 func:f", "1 1 mm/a.c:99999999999 func:f",
-        "99999999999999999999 1 mm/a.c:1 func:f"}) {
+        "99999999999999999999 1 mm/a.c:1 func:f",
+        "9223372036854775807 1 mm/a.c:1 func:f",
+        "-9223372036854775808 1 mm/a.c:1 func:f"}) {
     const base::Result<std::vector<AllocationSite>> sites =
         read(std::string(line) + "\n");
     ASSERT_FALSE(sites) << line;
