@@ -5,15 +5,14 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "analysis/page_owner_order.h"
+#include "base/text_map.h"
 #include "model/page_owner.h"
 
 namespace tidemark::analysis {
@@ -68,15 +67,6 @@ class PageOwnerGroups {
   PageOwnerReport finish();
 
  private:
-  struct TextHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>{}(text);
-    }
-  };
-  template <typename Value>
-  using ByText =
-      std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
   struct Stack {
     uint32_t id = 0;
     model::StackTraits traits;
@@ -87,9 +77,9 @@ class PageOwnerGroups {
                 model::PageAllocator allocator);
 
   PageOwnerReportOptions options_;
-  ByText<Stack> stacks_;
-  ByText<size_t> groups_;  // index of the row
-  std::string key_;        // of the record being added
+  base::TextMap<Stack> stacks_;
+  base::TextMap<size_t> groups_;  // index of the row
+  std::string key_;               // of the record being added
   std::vector<PageOwnerRow> rows_;
   model::PageOwnerTotals totals_;
   uint64_t unselected_records_ = 0;

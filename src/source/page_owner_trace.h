@@ -2,12 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "base/text_map.h"
 #include "model/page_owner.h"
 #include "model/trace.h"
 #include "model/trace_builder.h"
@@ -39,15 +38,6 @@ class PageOwnerTraceMaker {
     uint32_t index = 0;
     model::StackTraits traits;
   };
-  struct TextHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>{}(text);
-    }
-  };
-  template <typename Value>
-  using ByText =
-      std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
 
   const Stack& stack_of(std::string_view text);
   uint32_t task_of(const model::PageOwnerRecord& record);
@@ -56,8 +46,8 @@ class PageOwnerTraceMaker {
   void add_fault_notes();
 
   model::TraceBuilder builder_;
-  ByText<Stack> stacks_;
-  ByText<uint32_t> tasks_;
+  base::TextMap<Stack> stacks_;
+  base::TextMap<uint32_t> tasks_;
   std::vector<uint32_t> frames_;  // of the stack being made
   std::string task_key_;
   model::PageOwnerTotals totals_;
