@@ -33,6 +33,9 @@ static_assert(kBufferBytes >=
               2 * PageOwnerParser::kLongestRecordBytes + kLeastRoomBytes);
 
 constexpr std::string_view kStacksFile = "page_owner_stacks/show_stacks";
+constexpr std::string_view kHandlesFile = "page_owner_stacks/show_handles";
+constexpr std::string_view kStacksHandlesFile =
+    "page_owner_stacks/show_stacks_handles";
 constexpr std::string_view kThresholdFile = "page_owner_stacks/count_threshold";
 
 // A file and when what it tells was so.
@@ -153,13 +156,6 @@ base::Error no_record(const std::string& path, std::string_view what) {
       path + " is no dump of " + std::string(what) + ": no record in it");
 }
 
-base::Result<Input> open_stacks(const Roots& roots, const std::string& path) {
-  if (!path.empty()) return open_copy(path);
-  return open_live(roots, kStacksFile,
-                   "this kernel notes no owners of pages, or has no sums of "
-                   "them by stack (since 6.9)");
-}
-
 base::Result<std::string> read_all(const Input& input) {
   std::string text;
   std::vector<char> buffer(kBufferBytes);
@@ -173,13 +169,24 @@ base::Result<std::string> read_all(const Input& input) {
 }
 
 // What the kernel was told to leave out.
-uint64_t count_threshold(const Roots& roots) {
-  base::Result<base::Directory> debugfs = open_debugfs(roots);
-  if (!debugfs) return 0;
+void note_threshold(const base::Directory& debugfs,
+                    PageOwnerTraceMaker& maker) {
   base::Result<std::string> text =
-      base::read_file_at(*debugfs, std::string(kThresholdFile));
-  if (!text) return 0;
-  return base::parse_u64(base::trim(*text)).value_or(0);
+      base::read_file_at(debugfs, std::string(kThresholdFile));
+  if (!text) return;
+  const uint64_t threshold = base::parse_u64(base::trim(*text)).value_or(0);
+  if (threshold == 0) return;
+  maker.note("stacks of fewer than " + base::grouped(threshold) +
+             " pages are left out: page_owner_stacks/count_threshold");
+}
+
+base::Result<PageOwnerTrace> trace_of_stacks(const base::Directory& debugfs,
+                                             std::string_view text) {
+  PageOwnerTraceMaker maker(base::realtime_ns());
+  const parse::PageOwnerFaults faults = parse::parse_page_owner_stacks(
+      text, [&](const model::PageOwnerStack& stack) { maker.add(stack); });
+  note_threshold(debugfs, maker);
+  return maker.finish(faults);
 }
 
 }  // namespace
@@ -217,7 +224,13 @@ base::Result<PageOwnerTrace> read_page_owner(const Roots& roots,
 
 base::Result<PageOwnerTrace> read_page_owner_stacks(const Roots& roots,
                                                     const std::string& path) {
-  base::Result<Input> input = open_stacks(roots, path);
+  if (path.empty()) {
+    base::Result<PageOwnerStackReader> reader =
+        PageOwnerStackReader::open(roots);
+    if (!reader) return reader.error();
+    return reader->read();
+  }
+  base::Result<Input> input = open_copy(path);
   if (!input) return input.error();
   base::Result<std::string> text = read_all(*input);
   if (!text) return text.error();
@@ -225,13 +238,73 @@ base::Result<PageOwnerTrace> read_page_owner_stacks(const Roots& roots,
   const parse::PageOwnerFaults faults = parse::parse_page_owner_stacks(
       *text, [&](const model::PageOwnerStack& stack) { maker.add(stack); });
   if (maker.totals().records == 0) {
-    return no_record(input->path, "page_owner_stacks/show_stacks");
+    return no_record(path, "page_owner_stacks/show_stacks");
   }
-  const uint64_t threshold = path.empty() ? count_threshold(roots) : 0;
-  if (threshold > 0) {
-    maker.note("stacks of fewer than " + base::grouped(threshold) +
-               " pages are left out: page_owner_stacks/count_threshold");
+  return maker.finish(faults);
+}
+
+base::Result<PageOwnerStackReader> PageOwnerStackReader::open(
+    const Roots& roots) {
+  base::Result<base::Directory> debugfs = open_debugfs(roots);
+  if (!debugfs) return debugfs.error();
+  base::Result<base::Fd> stacks =
+      base::open_file_at(*debugfs, std::string(kStacksFile));
+  if (!stacks) {
+    return explain(roots, stacks.error(),
+                   "this kernel notes no owners of pages, or has no sums of "
+                   "them by stack (since 6.9)");
   }
+  PageOwnerStackReader reader(std::move(*debugfs));
+  reader.has_handles_ =
+      base::exists_at(reader.debugfs_, std::string(kHandlesFile)) &&
+      base::exists_at(reader.debugfs_, std::string(kStacksHandlesFile));
+  return reader;
+}
+
+base::Status PageOwnerStackReader::learn_stacks() {
+  base::Status status =
+      base::read_file_at(debugfs_, std::string(kStacksHandlesFile), text_);
+  if (!status) return status;
+  (void)parse::parse_page_owner_stacks(
+      text_, [&](const model::PageOwnerStack& stack) {
+        if (stack.handle) stacks_[*stack.handle] = std::string(stack.stack);
+      });
+  return base::Ok{};
+}
+
+bool PageOwnerStackReader::knows_all(std::string_view sums) const {
+  bool knows = true;
+  (void)parse::parse_page_owner_stacks(
+      sums, [&](const model::PageOwnerStack& stack) {
+        knows = knows && stack.handle && stacks_.contains(*stack.handle);
+      });
+  return knows;
+}
+
+// A stack that is noted between the two readings has no frames this time, and
+// its pages are counted all the same.
+base::Result<PageOwnerTrace> PageOwnerStackReader::read() {
+  if (!has_handles_) {
+    base::Status status =
+        base::read_file_at(debugfs_, std::string(kStacksFile), text_);
+    if (!status) return status.error();
+    return trace_of_stacks(debugfs_, text_);
+  }
+  base::Result<std::string> sums =
+      base::read_file_at(debugfs_, std::string(kHandlesFile));
+  if (!sums) return sums.error();
+  if (!knows_all(*sums)) {
+    base::Status status = learn_stacks();
+    if (!status) return status.error();
+  }
+  PageOwnerTraceMaker maker(base::realtime_ns());
+  const parse::PageOwnerFaults faults =
+      parse::parse_page_owner_stacks(*sums, [&](model::PageOwnerStack stack) {
+        const auto known = stacks_.find(stack.handle.value_or(0));
+        if (known != stacks_.end()) stack.stack = known->second;
+        maker.add(stack);
+      });
+  note_threshold(debugfs_, maker);
   return maker.finish(faults);
 }
 

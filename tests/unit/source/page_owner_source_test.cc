@@ -271,5 +271,61 @@ TEST(PageOwnerStacksSource, SaysWhatTheKernelLeavesOut) {
       "this kernel counts blocks here: there are at least so many pages"));
 }
 
+TEST(PageOwnerStacksSource, ReadsStacksOnceWhereTheyHaveNumbers) {
+  LiveTree tree;
+  const std::string folder = "debug/page_owner_stacks/";
+  tree->add(folder + "show_stacks", "must not be read");
+  tree->add(folder + "show_stacks_handles",
+            " a+0x1/0x2\nhandle: 1\n\n b+0x1/0x2\nhandle: 2\n\n");
+  tree->add(folder + "show_handles",
+            "handle: 1\nnr_base_pages: 47\n\n"
+            "handle: 2\nnr_base_pages: 3\n\n");
+  base::Result<PageOwnerStackReader> reader =
+      PageOwnerStackReader::open(tree->live_roots());
+  ASSERT_TRUE(reader) << reader.error().what;
+  EXPECT_TRUE(reader->has_handles());
+  base::Result<PageOwnerTrace> read = reader->read();
+  ASSERT_TRUE(read) << read.error().what;
+  expect_adds_up(*read);
+  EXPECT_EQ(read->trace.pages, 50U);
+  ASSERT_EQ(read->trace.stacks.size(), 2U);
+  EXPECT_EQ(read->trace.frames[read->trace.stacks[0][0]].symbol, "a");
+
+  tree->add(folder + "show_stacks_handles", "must not be read again");
+  tree->add(folder + "show_handles", "handle: 2\nnr_base_pages: 9\n\n");
+  read = reader->read();
+  ASSERT_TRUE(read) << read.error().what;
+  EXPECT_EQ(read->trace.pages, 9U);
+  EXPECT_EQ(read->trace.frames[read->trace.stacks[0][0]].symbol, "b");
+
+  tree->add(folder + "show_handles", "handle: 7\nnr_base_pages: 5\n\n");
+  read = reader->read();
+  ASSERT_TRUE(read) << read.error().what;
+  EXPECT_EQ(read->trace.pages, 5U) << "a stack nobody names still holds pages";
+}
+
+TEST(PageOwnerStacksSource, ReadsShowStacksWhereTheyHaveNone) {
+  LiveTree tree;
+  tree->add("debug/page_owner_stacks/show_stacks",
+            " a+0x1/0x2\nnr_base_pages: 70\n\n");
+  base::Result<PageOwnerStackReader> reader =
+      PageOwnerStackReader::open(tree->live_roots());
+  ASSERT_TRUE(reader) << reader.error().what;
+  EXPECT_FALSE(reader->has_handles());
+  const base::Result<PageOwnerTrace> read = reader->read();
+  ASSERT_TRUE(read) << read.error().what;
+  EXPECT_EQ(read->trace.pages, 70U);
+}
+
+TEST(PageOwnerStacksSource, TellsWhyTheKernelHasNoSums) {
+  LiveTree tree;
+  tree->add("cmdline", "page_owner=on\n");
+  const base::Result<PageOwnerTrace> read =
+      read_page_owner_stacks(tree->live_roots(), "");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().kind, base::ErrorKind::Unsupported);
+  EXPECT_NE(read.error().hint.find("too old"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tidemark::source
