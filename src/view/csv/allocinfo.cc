@@ -17,7 +17,8 @@ std::string number_field(const std::optional<int64_t>& number) {
 }  // namespace
 
 std::string allocinfo_csv_head() {
-  return "time,bytes,calls,grown_bytes,grown_calls,module,file,line,function,"
+  return "time,bytes,call_count,grown_bytes,grown_call_count,module,file,line,"
+         "function,"
          "site_count,inexact\n";
 }
 

@@ -29,7 +29,8 @@ std::string stack_field(const PageOwnerRow& row) {
 std::string page_owner_csv(const analysis::PageOwnerReport& report) {
   const std::string time = base::rfc3339(report.realtime_ns);
   std::string out =
-      "time,bytes,pages,blocks,pid,tgid,name,allocator,oldest_ns,newest_ns,"
+      "time,bytes,pages,block_count,pid,tgid,name,allocator,oldest_ns,newest_"
+      "ns,"
       "stack\n";
   for (const PageOwnerRow& row : report.rows) {
     out +=

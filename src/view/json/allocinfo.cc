@@ -20,9 +20,9 @@ std::string_view sort_token(analysis::AllocinfoSort sort) {
 void write_row(JsonWriter& json, const AllocinfoRow& row, bool has_place) {
   json.begin_object();
   json.member("bytes", row.bytes);
-  json.member("calls", row.calls);
+  json.member("call_count", row.calls);
   if (row.grown_bytes) json.member("grown_bytes", *row.grown_bytes);
-  if (row.grown_calls) json.member("grown_calls", *row.grown_calls);
+  if (row.grown_calls) json.member("grown_call_count", *row.grown_calls);
   json.member("module", std::string_view(row.module));
   if (has_place) {
     json.member("file", std::string_view(row.file));

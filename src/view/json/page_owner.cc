@@ -30,7 +30,7 @@ void write_row(JsonWriter& json, const PageOwnerRow& row, uint64_t page_bytes) {
   json.begin_object();
   json.member("bytes", row.pages * page_bytes);
   json.member("pages", row.pages);
-  json.member("blocks", row.blocks);
+  json.member("block_count", row.blocks);
   if (row.pid) json.member("pid", *row.pid);
   if (row.tgid) json.member("tgid", *row.tgid);
   if (row.name) json.member("name", std::string_view(*row.name));
@@ -53,7 +53,7 @@ void write_totals(JsonWriter& json, const PageOwnerReport& report) {
   const model::PageOwnerTotals& totals = report.totals;
   json.key("totals");
   json.begin_object();
-  json.member("blocks", totals.records);
+  json.member("block_count", totals.records);
   json.member("pages", totals.pages);
   json.member("slab_pages", totals.slab_pages);
   json.member("charged_pages", totals.charged_pages);
@@ -61,10 +61,10 @@ void write_totals(JsonWriter& json, const PageOwnerReport& report) {
   json.member("early_pages", totals.early_pages);
   json.member("nested_pages", totals.nested_pages);
   json.member("failed_pages", totals.failed_pages);
-  json.member("unselected_blocks", report.unselected_records);
+  json.member("unselected_block_count", report.unselected_records);
   json.member("unselected_pages", report.unselected_pages);
-  json.member("broken_records", totals.broken_records);
-  json.member("stray_lines", totals.stray_lines);
+  json.member("broken_record_count", totals.broken_records);
+  json.member("stray_line_count", totals.stray_lines);
   json.end_object();
 }
 

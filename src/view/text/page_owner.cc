@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/escape.h"
@@ -41,27 +43,48 @@ std::string allocator_cell(const PageOwnerRow& row) {
                        : "-";
 }
 
+struct RowColumn {
+  Column column;
+  std::string (*cell)(const PageOwnerRow& row);
+};
+
+// What no group tells has no column.
 std::string rows_table(const PageOwnerReport& report, const TextStyle& style) {
-  Table table({{"SIZE", Align::Right, 5},
-               {"PAGES", Align::Right},
-               {"BLOCKS", Align::Right},
-               {"PID", Align::Right, 0, 4},
-               {"TGID", Align::Right, 0, 5},
-               {"ALLOCATOR", Align::Left, 0, 3},
-               {"OLDEST", Align::Right, 0, 2},
-               {"NEWEST", Align::Right, 0, 1},
-               {"NAME", Align::Left}});
+  constexpr std::string_view kNothing = "-";
+  const RowColumn told[] = {
+      {{"PID", Align::Right, 0, 4},
+       [](const PageOwnerRow& row) { return id_cell(row.pid); }},
+      {{"TGID", Align::Right, 0, 5},
+       [](const PageOwnerRow& row) { return id_cell(row.tgid); }},
+      {{"OLDEST", Align::Right, 0, 2},
+       [](const PageOwnerRow& row) { return time_cell(row.oldest_ns); }},
+      {{"NEWEST", Align::Right, 0, 1},
+       [](const PageOwnerRow& row) { return time_cell(row.newest_ns); }},
+      {{"ALLOCATOR", Align::Left, 0, 3}, allocator_cell},
+      {{"NAME", Align::Left}, name_cell}};
+  std::vector<Column> columns = {{"SIZE", Align::Right, 5},
+                                 {"PAGES", Align::Right},
+                                 {"BLOCKS", Align::Right}};
+  std::vector<std::vector<Cell>> rows;
   for (const PageOwnerRow& row : report.rows) {
-    table.add_row({{size_of(report, row.pages, style)},
-                   {base::grouped(row.pages)},
-                   {base::grouped(row.blocks)},
-                   {id_cell(row.pid)},
-                   {id_cell(row.tgid)},
-                   {allocator_cell(row)},
-                   {time_cell(row.oldest_ns)},
-                   {time_cell(row.newest_ns)},
-                   {name_cell(row)}});
+    rows.push_back({{size_of(report, row.pages, style)},
+                    {base::grouped(row.pages)},
+                    {base::grouped(row.blocks)}});
   }
+  for (const RowColumn& one : told) {
+    if (std::all_of(report.rows.begin(), report.rows.end(),
+                    [&](const PageOwnerRow& row) {
+                      return one.cell(row) == kNothing;
+                    })) {
+      continue;
+    }
+    columns.push_back(one.column);
+    for (size_t i = 0; i < rows.size(); ++i)
+      rows[i].push_back({one.cell(report.rows[i])});
+  }
+  Table table(std::move(columns));
+  for (std::vector<Cell>& row : rows)
+    table.add_row(std::move(row));
   return table.render(style, false);
 }
 

@@ -16,9 +16,10 @@ TEST(AllocinfoCsv, HasALineForEachRow) {
             "2025-11-15T08:11:08.123456789Z,22151168,5408,4096,1,,"
             "mm/readahead.c,263,page_cache_ra_unbounded,1,0");
   EXPECT_TRUE(is_harmless(csv));
-  EXPECT_EQ(allocinfo_csv_head(),
-            "time,bytes,calls,grown_bytes,grown_calls,module,file,line,"
-            "function,site_count,inexact\n");
+  EXPECT_EQ(
+      allocinfo_csv_head(),
+      "time,bytes,call_count,grown_bytes,grown_call_count,module,file,line,"
+      "function,site_count,inexact\n");
 }
 
 }  // namespace

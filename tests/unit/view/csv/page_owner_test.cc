@@ -13,7 +13,7 @@ TEST(PageOwnerCsv, HasALineForEachGroup) {
   const std::vector<std::string> lines = lines_of(csv);
   ASSERT_EQ(lines.size(), 3U) << csv;
   EXPECT_EQ(lines[0],
-            "time,bytes,pages,blocks,pid,tgid,name,allocator,oldest_ns,"
+            "time,bytes,pages,block_count,pid,tgid,name,allocator,oldest_ns,"
             "newest_ns,stack");
   EXPECT_EQ(lines[1],
             "2025-11-15T08:11:08.123456789Z,2097152,512,3,,,,others,"

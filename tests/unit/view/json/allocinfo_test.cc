@@ -25,8 +25,9 @@ TEST(AllocinfoJson, HasTheMembersOfTheContract) {
        {"\"schema\":\"tidemark.allocinfo/1\"",
         "\"since\":\"2025-11-15T08:11:07.123456789Z\"",
         "\"group_by\":\"line\",\"sort_by\":\"size\"",
-        "\"lines\":[{\"bytes\":22151168,\"calls\":5408,\"grown_bytes\":4096,"
-        "\"grown_calls\":1,\"module\":\"\",\"file\":\"mm/readahead.c\","
+        "\"lines\":[{\"bytes\":22151168,\"call_count\":5408,\"grown_bytes\":"
+        "4096,"
+        "\"grown_call_count\":1,\"module\":\"\",\"file\":\"mm/readahead.c\","
         "\"line\":263,\"function\":\"page_cache_ra_unbounded\"",
         "\"slab_page_bytes\":5693440", "\"noise_count\":1",
         "\"residue_bytes\":9309184", "\"folded_bytes\":1024",

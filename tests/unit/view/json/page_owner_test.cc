@@ -21,10 +21,11 @@ TEST(PageOwnerJson, HasTheMembersOfTheContract) {
       page_owner_json(page_owner_example(), base::JsonWriter::Layout::OneLine);
   for (const char* member :
        {"\"schema\":\"tidemark.page_owner/1\"", "\"group_by\":[\"stacktrace\"]",
-        "\"bytes\":2097152,\"pages\":512,\"blocks\":3,\"allocator\":\"others\"",
+        "\"bytes\":2097152,\"pages\":512,\"block_count\":3,\"allocator\":"
+        "\"others\"",
         "\"stack\":[\"alloc_pages+0x1/0x2\",", "\"pid\":21,\"tgid\":20",
         "\"unselected_pages\":2", "\"folded_pages\":10",
-        "\"broken_records\":1"}) {
+        "\"broken_record_count\":1"}) {
     EXPECT_NE(json.find(member), std::string::npos) << member << "\n" << json;
   }
 }
