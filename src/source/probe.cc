@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "parse/machine_files.h"
 #include "source/probe_parts.h"
 #include "source/probe_target.h"
 
