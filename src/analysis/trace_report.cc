@@ -79,6 +79,10 @@ base::Result<std::vector<TraceGroup>> parse_groups(std::string_view text) {
     }
     groups.push_back(known->first);
   }
+  if (groups.empty()) {
+    return base::fail(ErrorKind::Misused, "by= names nothing to group by",
+                      "task, cgroup, module, stack");
+  }
   return groups;
 }
 

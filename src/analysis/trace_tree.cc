@@ -32,7 +32,9 @@ struct Growing {
 Step frame_step(const TraceFrame& frame) {
   Step step;
   // A function is one node, wherever in it the call is.
-  step.key = {frame.address - frame.offset, 0, frame.symbol, frame.module};
+  const uint64_t function =
+      frame.address > frame.offset ? frame.address - frame.offset : 0;
+  step.key = {function, 0, frame.symbol, frame.module};
   step.node.group = TraceGroup::Stack;
   step.node.name = frame.symbol;
   step.node.module = frame.module;

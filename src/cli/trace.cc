@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/trace_notes.h"
 #include "source/cgroups.h"
 #include "source/kernel_files.h"
 #include "source/roots.h"
@@ -29,6 +30,8 @@ struct TraceCommandOptions {
   std::string reports;
   analysis::TraceTreeOptions tree;
   view::TraceTextOptions text;
+  std::string backend = "auto";
+  TraceNotesOptions notes;
   std::string cgroup;
   bool everything = false;
   bool at_peak = false;
@@ -112,26 +115,48 @@ std::string render(const TraceCommandOptions& options,
   return view::trace_text(report, options.text, text_style(options.common, fd));
 }
 
-base::Result<ExitCode> run_trace(TraceCommandOptions options) {
-  base::Result<std::vector<analysis::TraceReportSpec>> specs =
-      specs_of(options);
-  if (!specs) return specs.error();
-  base::Result<source::Roots> roots =
-      source::open_roots(options.common.proc_path);
-  if (!roots) return roots.error();
-  if (!roots->is_live) {
+base::Status print(const TraceCommandOptions& options,
+                   const source::Roots& roots, const model::Trace& trace,
+                   const std::vector<analysis::TraceReportSpec>& specs,
+                   Output& output) {
+  const analysis::TraceReport report =
+      analysis::make_trace_report(trace, specs, source::read_slabinfo(roots));
+  return output.write(render(options, report, output.fd()));
+}
+
+// From the kernel's notes on each page.
+base::Result<ExitCode> run_page_owner(
+    const TraceCommandOptions& options, const source::Roots& roots,
+    const std::vector<analysis::TraceReportSpec>& specs) {
+  if (!options.notes.group_by.empty()) {
+    return run_page_owner_groups(roots, options.notes);
+  }
+  base::Result<Output> output = Output::open(options.common.output_path);
+  if (!output) return output.error();
+  base::Result<model::Trace> trace =
+      read_page_owner_trace(roots, options.notes);
+  if (!trace) return trace.error();
+  base::Status status = print(options, roots, *trace, specs, *output);
+  if (!status) return status.error();
+  return ExitCode::Done;
+}
+
+base::Result<ExitCode> run_live(
+    TraceCommandOptions options, const source::Roots& roots,
+    const std::vector<analysis::TraceReportSpec>& specs) {
+  if (!roots.is_live) {
     return base::fail(ErrorKind::Misused,
                       "tracing needs the running kernel's own /proc",
                       "leave out --proc and unset PROCFS");
   }
-  base::Status status = resolve_cgroup(*roots, options);
+  base::Status status = resolve_cgroup(roots, options);
   if (!status) return status.error();
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
   options.watch.follows_command = !options.everything;
   options.watch.ignores_broken_pipe = were_broken_pipes_ignored();
-  options.text.has_banners = !options.reports.empty();
-  for (const analysis::TraceReportSpec& spec : *specs) {
+  options.watch.backend = model::trace_backend_from_token(options.backend);
+  for (const analysis::TraceReportSpec& spec : specs) {
     if (spec.kind == analysis::TraceReportKind::Growth) {
       options.watch.sees_growth = true;
     }
@@ -143,16 +168,50 @@ base::Result<ExitCode> run_trace(TraceCommandOptions options) {
   };
   hooks.started = [&] { line.begin(); };
   base::Result<watch::TraceOutcome> outcome =
-      watch::watch_trace(*roots, options.watch, hooks);
+      watch::watch_trace(roots, options.watch, hooks);
   line.wipe();
   if (!outcome) return outcome.error();
-  const analysis::TraceReport report = analysis::make_trace_report(
-      outcome->trace, *specs, source::read_slabinfo(*roots));
-  status = output->write(render(options, report, output->fd()));
+  status = print(options, roots, outcome->trace, specs, *output);
   if (!status) return status.error();
   if (!outcome->ending) return ExitCode::Done;
   return static_cast<ExitCode>(
       analysis::exit_status_of(outcome->ending->wait_status));
+}
+
+// What of the options the notes can be asked for.
+void fill_notes(TraceCommandOptions& options) {
+  TraceNotesOptions& notes = options.notes;
+  const source::TraceFilter& filter = options.watch.trace.filter;
+  if (filter.tree_pid) notes.selection.tgids = {*filter.tree_pid};
+  if (!filter.comm.empty()) notes.selection.names = {filter.comm};
+  if (options.tree.top > 0) notes.top = options.tree.top;
+  notes.duration_ns = options.watch.duration_ns;
+  notes.common = options.common;
+}
+
+base::Result<ExitCode> run_trace(TraceCommandOptions options) {
+  base::Result<std::vector<analysis::TraceReportSpec>> specs =
+      specs_of(options);
+  if (!specs) return specs.error();
+  base::Result<source::Roots> roots =
+      source::open_roots(options.common.proc_path);
+  if (!roots) return roots.error();
+  options.text.has_banners = !options.reports.empty();
+  fill_notes(options);
+  if (options.backend == "allocinfo") {
+    return run_allocinfo(*roots, options.notes);
+  }
+  if (options.backend == "pageowner" ||
+      !options.notes.page_owner_file.empty()) {
+    return run_page_owner(options, *roots, *specs);
+  }
+  if (!options.notes.group_by.empty() || !options.notes.sort_by.empty()) {
+    return base::fail(ErrorKind::Misused,
+                      "--group and --sort are for the kernel's own notes",
+                      "--backend pageowner or allocinfo; else --report "
+                      "tree:by=…");
+  }
+  return run_live(std::move(options), *roots, *specs);
 }
 
 void add_filters(OptionTable& table, TraceCommandOptions* options) {
@@ -219,6 +278,26 @@ void add_options(OptionTable& table, TraceCommandOptions* options) {
         options->tree.throttle_percent = static_cast<uint32_t>(*number);
         return base::Ok{};
       });
+  table.choice("-b,--backend", {"auto", "bpf", "pageowner", "allocinfo"},
+               "counted in the kernel (bpf), or from what the kernel itself "
+               "notes of each page or line of code (default the best there is)",
+               [options](const std::string& word) -> base::Status {
+                 options->backend = word;
+                 return base::Ok{};
+               });
+  table.value("--pageowner-file", "FILE",
+              "a dump of page_owner instead of the running kernel",
+              options->notes.page_owner_file);
+  table.value("--group", "LIST",
+              "pageowner: by stacktrace, pid, tgid, name, allocator; "
+              "allocinfo: by line or module",
+              options->notes.group_by);
+  table.value("--sort", "LIST",
+              "pageowner: -memory, +pid, name, times…; allocinfo: size, "
+              "growth or calls",
+              options->notes.sort_by);
+  table.count("--top", "at each level at most N",
+              [options](uint64_t count) { options->tree.top = count; });
   table.value("--duration", "DUR", "end after this time",
               [options](const std::string& word) -> base::Status {
                 base::Result<uint64_t> ns = base::parse_duration(word);
@@ -272,7 +351,7 @@ Command trace_command() {
   add_options(table, options.get());
   add_common_options(
       table, options->common,
-      {"text", "json", "jsonl", "folded", "pprof", "speedscope"});
+      {"text", "json", "jsonl", "csv", "folded", "pprof", "speedscope"});
   table.command_after_dashes("CMD", "a command to run; the trace ends with it",
                              options->watch.command);
   command.run = [options] { return run_trace(*options); };

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -84,9 +85,16 @@ void PageOwnerTraceMaker::add(const PageOwnerRecord& record) {
   model::TraceLeaf& leaf = hold(stack.index, task_of(record), record.pages());
   ++leaf.allocation_count;
   const uint64_t since_ns = record.taken_ns.value_or(0);
-  if (since_ns != 0 &&
-      (leaf.held_since_ns == 0 || since_ns < leaf.held_since_ns)) {
-    leaf.held_since_ns = since_ns;
+  if (since_ns == 0) return;
+  newest_ns_ = std::max(newest_ns_, since_ns);
+  // The time of the oldest page until it is known when the dump was made.
+  if (leaf.held_ns == 0 || since_ns < leaf.held_ns) leaf.held_ns = since_ns;
+}
+
+// A dump does not say when it was made; its newest page was there by then.
+void PageOwnerTraceMaker::turn_times_into_ages(model::Trace& trace) const {
+  for (model::TraceLeaf& leaf : trace.leaves) {
+    if (leaf.held_ns != 0) leaf.held_ns = newest_ns_ - leaf.held_ns;
   }
 }
 
@@ -148,7 +156,9 @@ PageOwnerTrace PageOwnerTraceMaker::finish(
   totals_.stray_lines = faults.stray_lines;
   add_page_notes();
   add_fault_notes();
-  return {builder_.finish(), totals_};
+  PageOwnerTrace made = {builder_.finish(), totals_};
+  turn_times_into_ages(made.trace);
+  return made;
 }
 
 }  // namespace tidemark::source

@@ -42,6 +42,7 @@ class PageOwnerTraceMaker {
   const Stack& stack_of(std::string_view text);
   uint32_t task_of(const model::PageOwnerRecord& record);
   model::TraceLeaf& hold(uint32_t stack, uint32_t task, uint64_t pages);
+  void turn_times_into_ages(model::Trace& trace) const;
   void add_page_notes();
   void add_fault_notes();
 
@@ -52,6 +53,7 @@ class PageOwnerTraceMaker {
   std::string task_key_;
   model::PageOwnerTotals totals_;
   bool counts_blocks_ = false;
+  uint64_t newest_ns_ = 0;      // since boot
   bool has_cut_stack_ = false;  // one as long as the kernel lets it be
 };
 

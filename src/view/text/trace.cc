@@ -169,36 +169,69 @@ bool is_same_chain(const TraceNode& parent) {
          parent.children[0].total == parent.total;
 }
 
-void add_rows(const TraceNode& node, size_t depth, const Amounts& amounts,
-              Table& table) {
+class TreeTable {
+ public:
+  // Where the past is not known there are no peaks to show.
+  TreeTable(const Amounts& amounts, bool has_peaks)
+      : amounts_(amounts),
+        has_peaks_(has_peaks),
+        table_(columns_of(has_peaks)) {}
+
+  void add(const TraceNode& node, size_t depth);
+  std::string render(const TextStyle& style) const {
+    return table_.render(style, false);
+  }
+
+ private:
+  static std::vector<Column> columns_of(bool has_peaks) {
+    std::vector<Column> columns = {{"NOW"}};
+    if (has_peaks) {
+      columns.push_back({"PEAK"});
+      columns.push_back({"AT PEAK", Align::Right, 0, 1});
+    }
+    columns.push_back({"WHO AND THROUGH WHAT", Align::Left});
+    return columns;
+  }
+  void add_row(const TraceNode& node, size_t depth, bool has_numbers);
+
+  const Amounts& amounts_;
+  bool has_peaks_;
+  Table table_;
+};
+
+void TreeTable::add_row(const TraceNode& node, size_t depth, bool has_numbers) {
+  std::vector<Cell> cells(has_peaks_ ? 3 : 1);
+  if (has_numbers) {
+    cells[0].text = amounts_.of(node.total.pages);
+    if (has_peaks_) {
+      cells[1].text = amounts_.peak(node.total);
+      cells[2].text = amounts_.of(node.total.machine_peak_pages);
+    }
+  }
+  const Ink ink = node.group != TraceGroup::Stack ? Ink::Bold
+                  : has_numbers                   ? Ink::Plain
+                                                  : Ink::Dim;
+  cells.push_back({std::string(depth * 2, ' ') + node_name(node), ink});
+  table_.add_row(std::move(cells));
+}
+
+void TreeTable::add(const TraceNode& node, size_t depth) {
   for (const TraceNode& child : node.children) {
-    table.add_row(
-        {{amounts.of(child.total.pages)},
-         {amounts.peak(child.total)},
-         {amounts.of(child.total.machine_peak_pages)},
-         {std::string(depth * 2, ' ') + node_name(child),
-          child.group == TraceGroup::Stack ? Ink::Plain : Ink::Bold}});
+    add_row(child, depth, true);
     const TraceNode* below = &child;
     while (is_same_chain(*below)) {
       below = &below->children[0];
-      table.add_row(
-          {{},
-           {},
-           {},
-           {std::string(depth * 2, ' ') + node_name(*below), Ink::Dim}});
+      add_row(*below, depth, false);
     }
-    add_rows(*below, depth + 1, amounts, table);
+    add(*below, depth + 1);
   }
 }
 
 std::string tree_text(const TraceSection& section, const Amounts& amounts,
-                      const TextStyle& style) {
-  Table table({{"NOW"},
-               {"PEAK"},
-               {"AT PEAK", Align::Right, 0, 1},
-               {"WHO AND THROUGH WHAT", Align::Left}});
-  add_rows(section.tree, 0, amounts, table);
-  return table.render(style, false);
+                      bool has_peaks, const TextStyle& style) {
+  TreeTable table(amounts, has_peaks);
+  table.add(section.tree, 0);
+  return table.render(style);
 }
 
 std::string growth_text(const TraceSection& section, const Trace& trace,
@@ -232,6 +265,10 @@ std::string growth_text(const TraceSection& section, const Trace& trace,
 }
 
 std::string head_text(const Trace& trace, const Amounts& amounts) {
+  if (trace.backend == model::TraceBackend::PageOwner) {
+    return amounts.spelled_out(trace.pages) +
+           " held, by the kernel's notes on each page (pageowner)\n";
+  }
   std::string text = fmt::format("{} by {}: {} taken since and held",
                                  base::long_duration(trace.elapsed_ns),
                                  model::trace_backend_token(trace.backend),
@@ -290,7 +327,7 @@ std::string section_text(const TraceSection& section, const Trace& trace,
     case TraceReportKind::CgroupSummary:
     case TraceReportKind::Tree:
     case TraceReportKind::Peak:
-      return tree_text(section, amounts, style);
+      return tree_text(section, amounts, trace.has_peaks, style);
     case TraceReportKind::Growth:
       return growth_text(section, trace, amounts, style);
   }

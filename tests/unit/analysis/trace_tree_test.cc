@@ -149,5 +149,17 @@ TEST(TraceTree, TwoCallsInOneFunctionAreOneNode) {
   EXPECT_EQ(tree.children[0].total.pages, 3U);
 }
 
+TEST(TraceTree, WhereOnlyNamesAreToldTheyTellFunctionsApart) {
+  model::TraceBuilder builder;
+  const uint32_t first[] = {builder.frame({0, "f", 0x10, ""})};
+  const uint32_t second[] = {builder.frame({0, "f", 0x20, ""})};
+  const uint32_t task = builder.task({});
+  builder.leaf(builder.stack(first), task).pages = 1;
+  builder.leaf(builder.stack(second), task).pages = 2;
+  TraceTreeOptions options;
+  options.groups = {TraceGroup::Stack};
+  EXPECT_EQ(make_trace_tree(builder.finish(), options).children.size(), 1U);
+}
+
 }  // namespace
 }  // namespace tidemark::analysis

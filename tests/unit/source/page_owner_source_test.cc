@@ -94,7 +94,7 @@ TEST(PageOwnerSource, ATaskIsAThreadGroupWithItsName) {
   const model::TraceStack& stack = read.trace.stacks[0];
   EXPECT_EQ(read.trace.frames[stack.front()].symbol, "post_alloc_hook");
   EXPECT_EQ(read.trace.frames[stack.back()].symbol, "asm_exc_page_fault");
-  EXPECT_EQ(read.trace.leaves[0].held_since_ns, 52093871034U);
+  EXPECT_EQ(read.trace.leaves[0].held_ns, 61993900000U - 52093871034U);
   EXPECT_EQ(read.trace.leaves[0].allocation_count, 1U);
 }
 

@@ -80,6 +80,16 @@ TEST(TraceText, AnOnlyChildStandsBelowWithoutAStep) {
   EXPECT_EQ(column_of("entry"), column_of("alloc")) << text;
 }
 
+TEST(TraceText, WithoutAPastThereAreNoPeaks) {
+  Trace trace = some_trace();
+  EXPECT_NE(text_of(trace, "tree", {}).find("PEAK"), std::string::npos);
+  trace.has_peaks = false;
+  trace.backend = model::TraceBackend::PageOwner;
+  const std::string text = text_of(trace, "tree", {});
+  EXPECT_EQ(text.find("PEAK"), std::string::npos) << text;
+  EXPECT_NE(text.find("by the kernel's notes"), std::string::npos) << text;
+}
+
 TEST(TraceText, NothingInANameMovesTheCursor) {
   Trace trace = some_trace();
   trace.tasks[0].command_line = "evil\x1b[2J\nname";
