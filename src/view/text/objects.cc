@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "base/escape.h"
 #include "base/text.h"
@@ -54,6 +56,29 @@ std::string name_cell(const TextStyle& style, const ObjectRow& row) {
          base::visible(base::base_name(row.name));
 }
 
+// One by one, since a list in braces would copy each.
+std::vector<Cell> object_cells(const ObjectRow& row, const TextStyle& style) {
+  std::vector<Cell> cells;
+  cells.reserve(12);
+  const auto add = [&](std::string text) {
+    cells.push_back({std::move(text), Ink::Plain});
+  };
+  add(letters(row.rights));
+  add(base::visible(row.id));
+  add(row.parent_id.empty() ? "-" : base::visible(row.parent_id));
+  add(count_cell(row.child_count));
+  add(count_cell(row.map_count));
+  add(count_cell(row.process_count));
+  add(count_cell(row.fd_count));
+  add(size_cell(style, row, row.size_bytes, false));
+  add(size_cell(style, row, row.alloc_bytes, true));
+  add(row.kind == ObjectKind::Handle ? "-"
+                                     : dense(style, row.swap_bytes.value));
+  add(std::string(model::object_kind_name(row.kind)));
+  add(name_cell(style, row));
+  return cells;
+}
+
 std::string objects_table(const ObjectReport& report, const TextStyle& style) {
   // The id begins with the kind, and few objects have a parent.
   const bool has_parents = std::ranges::any_of(
@@ -74,22 +99,8 @@ std::string objects_table(const ObjectReport& report, const TextStyle& style) {
                {"SWAP", Align::Right, 0, has_swap ? 4 : 2},
                {"KIND", Align::Left, 0, 1},
                {"NAME", Align::Left, 18}});
-  for (const ObjectRow& row : report.rows) {
-    table.add_row(
-        {{letters(row.rights)},
-         {base::visible(row.id)},
-         {row.parent_id.empty() ? "-" : base::visible(row.parent_id)},
-         {count_cell(row.child_count)},
-         {count_cell(row.map_count)},
-         {count_cell(row.process_count)},
-         {count_cell(row.fd_count)},
-         {size_cell(style, row, row.size_bytes, false)},
-         {size_cell(style, row, row.alloc_bytes, true)},
-         {row.kind == ObjectKind::Handle ? "-"
-                                         : dense(style, row.swap_bytes.value)},
-         {std::string(model::object_kind_name(row.kind))},
-         {name_cell(style, row)}});
-  }
+  for (const ObjectRow& row : report.rows)
+    table.add_row(object_cells(row, style));
   if (report.folded_count > 0) {
     table.add_row(
         {{},

@@ -44,12 +44,18 @@ class Table {
   std::string render_bare(const TextStyle& style, size_t indent) const;
 
  private:
-  std::vector<size_t> widths(bool with_head) const;
-  Table fitted(const TextStyle& style) const;
-  std::string render_whole(const TextStyle& style, bool header_again,
-                           size_t indent) const;
-  std::string line(const TextStyle& style, const std::vector<size_t>& widths,
-                   const std::vector<Cell>& cells, size_t indent) const;
+  // Which columns are printed, by their index, and how wide every one is.
+  struct Shape {
+    std::vector<size_t> columns;
+    std::vector<size_t> widths;
+  };
+  Shape whole(bool with_head) const;
+  Shape fitted(const TextStyle& style) const;
+  std::string render_with_head(const TextStyle& style, const Shape& shape,
+                               bool header_again, size_t indent) const;
+  void append_line(const TextStyle& style, const Shape& shape,
+                   const std::vector<Cell>& cells, size_t indent,
+                   std::string& out) const;
 
   std::vector<Column> columns_;
   size_t gap_;
