@@ -43,13 +43,6 @@ struct CacheRange {
   uint64_t offset;
   uint64_t length;  // 0: to the end
 };
-struct CacheStat {
-  uint64_t cached_pages;
-  uint64_t dirty_pages;
-  uint64_t writeback_pages;
-  uint64_t evicted_pages;  // of shared memory: those swapped out
-  uint64_t recently_evicted_pages;
-};
 
 base::Result<CacheStat> cachestat(int fd) {
   CacheRange range{};
@@ -136,13 +129,6 @@ void ObjectSizes::measure(size_t index) {
 // for: opening a FIFO waits, a device acts, a server may be away.
 base::Result<base::Fd> ObjectSizes::open_regular(
     const MemoryObject& object, const ObjectReach& reach) const {
-  if (reach.pid == 0) return no_longer_there();
-  if (walk_.file_systems().type_of(object.key.device_major,
-                                   object.key.device_minor) ==
-      FileSystemType::Remote) {
-    return base::fail(ErrorKind::Unsupported,
-                      "on a file system that may wait for a server");
-  }
   const std::string name = std::to_string(reach.pid) + "/" + reach.name;
   // The link may by now lead to something else that must not be opened, so what
   // it leads to is looked at first.
@@ -164,6 +150,50 @@ base::Result<base::Fd> ObjectSizes::open_regular(
   return fd;
 }
 
+base::Result<base::Fd> ObjectSizes::borrow(const ObjectReach& reach) {
+  constexpr std::string_view kDescriptor = "fd/";
+  std::string_view name = reach.name;
+  if (!roots_.is_live || !name.starts_with(kDescriptor)) {
+    return no_longer_there();
+  }
+  name.remove_prefix(kDescriptor.size());
+  const std::optional<uint64_t> number = base::parse_u64(name);
+  if (lender_pid_ != reach.pid) {
+    lender_pid_ = reach.pid;
+    lender_ =
+        base::Fd(static_cast<int>(::syscall(SYS_pidfd_open, reach.pid, 0)));
+  }
+  if (!number || !lender_) return no_longer_there();
+  base::Fd fd(static_cast<int>(
+      ::syscall(SYS_pidfd_getfd, lender_.get(), static_cast<int>(*number), 0)));
+  if (fd) return fd;
+  if (errno == EBADF || errno == ESRCH) return no_longer_there();
+  return base::fail_errno("pidfd_getfd", errno);
+}
+
+// A borrowed descriptor saves opening the file anew, which takes twice as long;
+// where it cannot be had, or was opened for its path alone, that is done.
+base::Result<CacheStat> ObjectSizes::ask_cache(const MemoryObject& object,
+                                               const ObjectReach& reach) {
+  if (reach.pid == 0) return no_longer_there();
+  if (walk_.file_systems().type_of(object.key.device_major,
+                                   object.key.device_minor) ==
+      FileSystemType::Remote) {
+    return base::fail(ErrorKind::Unsupported,
+                      "on a file system that may wait for a server");
+  }
+  base::Result<base::Fd> fd = borrow(reach);
+  struct stat facts {};
+  if (fd && ::fstat(fd->get(), &facts) == 0 && S_ISREG(facts.st_mode) &&
+      is_same(facts, object)) {
+    base::Result<CacheStat> stat = cachestat(fd->get());
+    if (stat || stat.error().kind == ErrorKind::Unsupported) return stat;
+  }
+  fd = open_regular(object, reach);
+  if (!fd) return fd.error();
+  return cachestat(fd->get());
+}
+
 void ObjectSizes::measure_file(MemoryObject& object, const ObjectReach& reach) {
   // Only maps told of it.
   if (!object.size_bytes) return;
@@ -171,9 +201,7 @@ void ObjectSizes::measure_file(MemoryObject& object, const ObjectReach& reach) {
     object.swap_bytes = model::known<uint64_t>(0);
     return;  // the blocks were all there is to know
   }
-  base::Result<base::Fd> fd = open_regular(object, reach);
-  base::Result<CacheStat> stat =
-      fd ? cachestat(fd->get()) : base::Result<CacheStat>(fd.error());
+  base::Result<CacheStat> stat = ask_cache(object, reach);
   if (!object.is_shmem) {
     object.swap_bytes = model::known<uint64_t>(0);  // written back instead
     object.alloc_bytes = stat ? model::known(stat->cached_pages * page_bytes())
@@ -197,25 +225,16 @@ void ObjectSizes::measure_pipe(MemoryObject& object, const ObjectReach& reach) {
   };
   object.swap_bytes = model::known<uint64_t>(0);
   if (!roots_.is_live) return fail("not a process of this machine");
-  const std::optional<uint64_t> number =
-      base::parse_u64(std::string_view(reach.name).substr(3));
-  base::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, reach.pid, 0)));
-  if (!number || !process) return fail(no_longer_there().what);
-  base::Fd fd(static_cast<int>(
-      ::syscall(SYS_pidfd_getfd, process.get(), static_cast<int>(*number), 0)));
-  if (!fd) {
-    return fail(errno == EBADF || errno == ESRCH
-                    ? no_longer_there().what
-                    : reason_of(base::fail_errno("pidfd_getfd", errno)));
-  }
+  base::Result<base::Fd> fd = borrow(reach);
+  if (!fd) return fail(reason_of(fd.error()));
   struct stat facts {};
-  if (::fstat(fd.get(), &facts) != 0 || !is_same(facts, object)) {
+  if (::fstat(fd->get(), &facts) != 0 || !is_same(facts, object)) {
     return fail(no_longer_there().what);
   }
   int waiting = 0;
-  const int capacity = ::fcntl(fd.get(), F_GETPIPE_SZ);
+  const int capacity = ::fcntl(fd->get(), F_GETPIPE_SZ);
   // An O_PATH descriptor of a FIFO says no to both.
-  if (capacity < 0 || ::ioctl(fd.get(), FIONREAD, &waiting) != 0) {
+  if (capacity < 0 || ::ioctl(fd->get(), FIONREAD, &waiting) != 0) {
     return fail(base::fail_errno("asking the pipe", errno).what);
   }
   object.size_bytes = model::known(static_cast<uint64_t>(capacity));

@@ -13,6 +13,15 @@
 
 namespace tidemark::source {
 
+// The answer of cachestat(2).
+struct CacheStat {
+  uint64_t cached_pages;
+  uint64_t dirty_pages;
+  uint64_t writeback_pages;
+  uint64_t evicted_pages;  // of shared memory: those swapped out
+  uint64_t recently_evicted_pages;
+};
+
 class ObjectSizes {
  public:
   // With `swap_is_used` shared memory is asked how much of it is swapped out;
@@ -25,12 +34,19 @@ class ObjectSizes {
  private:
   void measure_file(model::MemoryObject& object, const ObjectReach& reach);
   void measure_pipe(model::MemoryObject& object, const ObjectReach& reach);
+  // A copy of the descriptor the object was found by.
+  base::Result<base::Fd> borrow(const ObjectReach& reach);
   base::Result<base::Fd> open_regular(const model::MemoryObject& object,
                                       const ObjectReach& reach) const;
+  base::Result<CacheStat> ask_cache(const model::MemoryObject& object,
+                                    const ObjectReach& reach);
 
   const Roots& roots_;
   ObjectWalk& walk_;
   bool swap_is_used_ = false;
+  // Objects of one process follow each other: it is asked for once.
+  int32_t lender_pid_ = 0;
+  base::Fd lender_;
 };
 
 // Memory of the sockets among the objects, asked in every network namespace

@@ -64,7 +64,11 @@ class ObjectWalk {
 
   void enter_namespaces(Reader& reader);
   base::Status read_descriptors(const Reader& reader);
-  void read_descriptor(const Reader& reader, const base::Directory& fds,
+  uint64_t count_of_descriptors(const base::Directory& fds) const;
+  uint64_t read_row_of_descriptors(const Reader& reader,
+                                   const base::Directory& fds, uint64_t count);
+  // False when there is no such descriptor, or no more.
+  bool read_descriptor(const Reader& reader, const base::Directory& fds,
                        const std::string& number);
   void read_path(const Reader& reader, const base::Directory& fds,
                  const std::string& number, std::string_view target);

@@ -59,6 +59,25 @@ TEST(ObjectSource, FindsAMemfdNobodyMapsWithItsSize) {
             ::getpid());
 }
 
+// Numbers are tried one after the other; a gap makes us list them.
+TEST(ObjectSource, FindsDescriptorsBehindAGap) {
+  base::Fd first(::memfd_create("before the gap", MFD_CLOEXEC));
+  base::Fd gap(::memfd_create("the gap", MFD_CLOEXEC));
+  base::Fd last(::memfd_create("behind the gap", MFD_CLOEXEC));
+  ASSERT_TRUE(first && gap && last);
+  gap = base::Fd();
+  const ObjectScan scan = scan_of(live());
+  for (const base::Fd* fd : {&first, &last}) {
+    struct stat facts {};
+    ASSERT_EQ(::fstat(fd->get(), &facts), 0);
+    const MemoryObject* found =
+        find(scan, "memfd:" + std::to_string(facts.st_ino));
+    ASSERT_NE(found, nullptr);
+    ASSERT_EQ(found->references.size(), 1);
+    EXPECT_EQ(found->references[0].descriptor_count, 1);
+  }
+}
+
 TEST(ObjectSource, CopiedTreesAreReadByTheirLinksAlone) {
   TemporaryTree tree;
   tree.add_process(10, 1, "server");
