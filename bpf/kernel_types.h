@@ -165,19 +165,30 @@ struct inode;
 struct address_space {
   struct inode* host;
   struct xarray i_pages;
+  unsigned long nrpages;
 };
 
 struct super_block {
   unsigned int s_dev;
+  unsigned long s_magic;
+};
+
+struct pipe_inode_info {
+  unsigned int head;
+  unsigned int tail;
+  unsigned int max_usage;
 };
 
 struct inode {
+  unsigned short i_mode;
   struct super_block* i_sb;
   struct address_space* i_mapping;
   unsigned long i_ino;
   unsigned int i_nlink;
   long long i_size;
+  __u64 i_blocks;
   struct hlist_head i_dentry;
+  struct pipe_inode_info* i_pipe; /* shares its place: of pipes only */
 };
 
 struct qstr {
@@ -191,11 +202,29 @@ union d_alias_or_other {
 struct dentry {
   struct dentry* d_parent;
   struct qstr d_name;
+  struct super_block* d_sb;
   union d_alias_or_other d_u;
+};
+
+struct path {
+  struct dentry* dentry;
 };
 
 struct file {
   struct inode* f_inode;
+  struct address_space* f_mapping;
+  unsigned int f_mode;
+  struct path f_path;
+};
+
+struct anon_vma_name;
+
+struct vm_area_struct {
+  unsigned long vm_start;
+  unsigned long vm_end;
+  unsigned long vm_flags;
+  struct file* vm_file;
+  struct anon_vma_name* anon_name; /* since 5.17, where it is built in */
 };
 
 struct fdtable {
@@ -223,6 +252,19 @@ struct bpf_iter_meta {
 struct bpf_iter__task {
   struct bpf_iter_meta* meta;
   struct task_struct* task;
+};
+
+struct bpf_iter__task_file {
+  struct bpf_iter_meta* meta;
+  struct task_struct* task;
+  __u32 fd;
+  struct file* file;
+};
+
+struct bpf_iter__task_vma {
+  struct bpf_iter_meta* meta;
+  struct task_struct* task;
+  struct vm_area_struct* vma;
 };
 
 #pragma clang attribute pop

@@ -38,11 +38,24 @@ add_library(tidemark_bpf INTERFACE)
 set(bpf_output ${PROJECT_BINARY_DIR}/generated/bpf)
 file(MAKE_DIRECTORY ${bpf_output})
 file(GLOB bpf_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bpf/*.bpf.c)
+# Loaded by the kernel alone, without libbpf reading the kernel's types first.
+set(bpf_light objects)
 file(GLOB bpf_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bpf/*.h)
 foreach(source IN LISTS bpf_sources)
   cmake_path(GET source STEM name)
   set(object ${bpf_output}/${name}.bpf.o)
   set(skeleton ${bpf_output}/${name}.skel.h)
+  set(form)
+  set(mend COMMAND true)
+  if(name IN_LIST bpf_light)
+    set(form --use-loader)
+    # What bpftool 7.1 writes is C and not C++.
+    set(mend
+        COMMAND
+        sed -i -e "s/= skel_alloc(/= (struct ${name}_bpf *)skel_alloc(/" -e
+        "s/(void [*])&skel->links - (void [*])skel/(char *)\\&skel->links - (char *)skel/"
+        ${skeleton})
+  endif()
   add_custom_command(
     OUTPUT ${skeleton}
     COMMAND
@@ -53,8 +66,8 @@ foreach(source IN LISTS bpf_sources)
       -c ${source} -o ${object}.full
     # Only BTF stays; the rest of the debug information is ten times the code.
     COMMAND ${TIDEMARK_BPFTOOL} gen object ${object} ${object}.full
-    COMMAND ${TIDEMARK_BPFTOOL} gen skeleton ${object} name ${name}_bpf >
-            ${skeleton}
+    COMMAND ${TIDEMARK_BPFTOOL} ${form} gen skeleton ${object} name ${name}_bpf
+            > ${skeleton} ${mend}
     DEPENDS ${source} ${bpf_headers}
     COMMENT "Compiling ${name}.bpf.c"
     VERBATIM)

@@ -151,6 +151,7 @@ base::Result<ObjectReport> make_object_report(const ObjectScan& scan,
   report.realtime_ns = scan.started_realtime_ns;
   report.read_ns = scan.ended_monotonic_ns - scan.started_monotonic_ns;
   report.selection = options.selection;
+  report.means = scan.means;
   report.reader_is_root = scan.reader_is_root;
   report.ended_count = scan.ended_count;
   report.notes = scan.notes;

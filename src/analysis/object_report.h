@@ -62,6 +62,7 @@ struct ObjectReport {
   uint64_t realtime_ns = 0;
   uint64_t read_ns = 0;
   ObjectSelection selection = ObjectSelection::All;
+  model::ObjectMeans means = model::ObjectMeans::Proc;
   std::vector<ObjectRow> rows;  // most memory first
   size_t folded_count = 0;
   model::Amount folded_alloc;

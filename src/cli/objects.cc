@@ -26,6 +26,7 @@ struct ObjectsCommandOptions {
   CommonOptions common;
   std::string target;
   std::optional<uint64_t> top;
+  std::optional<model::ObjectMeans> means;
 };
 
 // "hidden", "all", an id (which has a colon), a pid or the name of a process.
@@ -68,6 +69,7 @@ base::Result<ExitCode> run_objects(const ObjectsCommandOptions& options) {
   if (!output) return output.error();
 
   source::ObjectScanOptions scan_options;
+  scan_options.means = options.means;
   if (chosen->selection == ObjectSelection::Process) {
     scan_options.of_process = chosen->pid;
     scan_options.search = false;
@@ -135,6 +137,20 @@ Command objects_command() {
         }
         return base::Ok{};
       });
+  table.choice("--source", {"auto", "bpf", "proc"},
+               "what tells of descriptors and mappings: BPF's iterators where "
+               "one may use them (auto), or one of the two; the answer is the "
+               "same",
+               [o = options.get()](const std::string& word) -> base::Status {
+                 o->means.reset();
+                 for (model::ObjectMeans means :
+                      {model::ObjectMeans::Proc, model::ObjectMeans::Bpf}) {
+                   if (model::object_means_token(means) == word) {
+                     o->means = means;
+                   }
+                 }
+                 return base::Ok{};
+               });
   add_common_options(table, options->common, {"text", "json", "jsonl"});
   command.run = [options] { return run_objects(*options); };
   return command;

@@ -65,6 +65,10 @@ void ObjectRights::add(const ObjectRights& other) {
   execute = execute || other.execute;
 }
 
+std::string_view object_means_token(ObjectMeans means) {
+  return means == ObjectMeans::Bpf ? "bpf" : "proc";
+}
+
 std::string rights_letters(const ObjectRights& rights) {
   return {rights.read ? 'r' : '-', rights.write ? 'w' : '-',
           rights.execute ? 'x' : '-'};

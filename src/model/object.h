@@ -105,11 +105,16 @@ struct ObjectProcess {
   std::optional<uint64_t> rss_bytes;  // of those that could not be read
 };
 
+// What told of descriptors and mappings. Both tell the same.
+enum class ObjectMeans : uint8_t { Proc, Bpf };
+std::string_view object_means_token(ObjectMeans means);
+
 struct ObjectScan {
   uint64_t started_realtime_ns = 0;
   uint64_t started_monotonic_ns = 0;
   uint64_t ended_monotonic_ns = 0;
   bool reader_is_root = false;
+  ObjectMeans means = ObjectMeans::Proc;
   std::optional<MemInfo> meminfo;
   std::vector<ObjectProcess> processes;
   std::vector<MemoryObject> objects;

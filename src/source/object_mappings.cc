@@ -1,5 +1,6 @@
 // The half of the walk that reads mappings.
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -24,6 +25,23 @@ constexpr std::string_view kDeleted = " (deleted)";
 bool may_have_copies(ObjectKind kind) {
   return kind == ObjectKind::File || kind == ObjectKind::DeletedFile ||
          kind == ObjectKind::Tmpfs || kind == ObjectKind::Memfd;
+}
+
+// The first segment of an ipc namespace has the id 0, and so its inode.
+bool is_of_object(const Mapping& mapping) {
+  return mapping.is_file() || mapping.name.starts_with("/SYSV");
+}
+
+// A name may hold anything; where maps would break a line it writes \\012.
+void escape_lines(std::string_view link, std::string& name) {
+  name.clear();
+  while (true) {
+    const size_t end = link.find('\n');
+    name += link.substr(0, end);
+    if (end == std::string_view::npos) return;
+    name += "\\012";
+    link.remove_prefix(end + 1);
+  }
 }
 
 }  // namespace
@@ -56,6 +74,27 @@ std::string object_name(ObjectKind kind, std::string_view link) {
   }
 }
 
+bool ObjectWalk::take_mappings(const Reader& reader) {
+  if (!lists_ || reader.mount_namespace == 0) return false;
+  bool is_shown_otherwise = false;
+  bool is_listed =
+      lists_->mappings_of(reader.pid, [&](const KernelMapping& told) {
+        is_shown_otherwise = is_shown_otherwise || told.is_shown_otherwise;
+      });
+  if (!is_listed || is_shown_otherwise) return false;
+  Mapping mapping;
+  return lists_->mappings_of(reader.pid, [&](const KernelMapping& told) {
+    mapping.start_address = told.start_address;
+    mapping.end_address = told.end_address;
+    mapping.permissions = told.permissions;
+    mapping.device_major = told.file.facts.device_major;
+    mapping.device_minor = told.file.facts.device_minor;
+    mapping.inode_id = told.file.facts.inode_id;
+    escape_lines(told.file.link, mapping.name);
+    if (is_of_object(mapping)) add_mapping(reader, mapping, &told.file);
+  });
+}
+
 base::Status ObjectWalk::read_mappings(const Reader& reader) {
   base::Status status = base::read_file_at(reader.directory, "maps", buffer_);
   if (!status) return status;
@@ -71,16 +110,14 @@ base::Status ObjectWalk::read_mappings(const Reader& reader) {
     base::Status parsed =
         parse::parse_mapping_line(base::take_line(rest), mapping);
     if (!parsed) return base::within(reader.directory.path, parsed.error());
-    // The first segment of an ipc namespace has the id 0, and so its inode.
-    if (mapping.is_file() || mapping.name.starts_with("/SYSV")) {
-      add_mapping(reader, mapping);
-    }
+    if (is_of_object(mapping)) add_mapping(reader, mapping, nullptr);
   }
   return base::Ok{};
 }
 
-void ObjectWalk::add_mapping(const Reader& reader, const Mapping& mapping) {
-  const size_t index = object_of_mapping(reader, mapping);
+void ObjectWalk::add_mapping(const Reader& reader, const Mapping& mapping,
+                             const KernelFile* told) {
+  const size_t index = object_of_mapping(reader, mapping, told);
   if (index == kNone) return;
   model::ObjectReference& reference = table_.reference(index, reader.index);
   ++reference.mapping_count;
@@ -99,7 +136,8 @@ void ObjectWalk::add_mapping(const Reader& reader, const Mapping& mapping) {
 // one btrfs volume show the same numbers and the same path for two files. A
 // process that does not tell its own is asked for each of its mappings.
 size_t ObjectWalk::object_of_mapping(const Reader& reader,
-                                     const Mapping& mapping) {
+                                     const Mapping& mapping,
+                                     const KernelFile* told) {
   const auto append = [&](uint64_t number) {
     cache_key_.append(reinterpret_cast<const char*>(&number), sizeof number);
   };
@@ -113,19 +151,22 @@ size_t ObjectWalk::object_of_mapping(const Reader& reader,
   const auto found = mapped_files_.find(cache_key_);
   if (found != mapped_files_.end()) return found->second;
   std::string key = cache_key_;
-  const size_t index = resolve_mapping(reader, mapping);
+  const size_t index = resolve_mapping(reader, mapping, told);
   mapped_files_.emplace(std::move(key), index);
   return index;
 }
 
-size_t ObjectWalk::resolve_mapping(const Reader& reader,
-                                   const Mapping& mapping) {
+size_t ObjectWalk::resolve_mapping(const Reader& reader, const Mapping& mapping,
+                                   const KernelFile* told) {
   if (!mapping.name.starts_with('/')) return object_of_special(mapping);
   if (!links_are_live_) {
     return object_of_unseen(reader, mapping, "a copied tree does not tell it");
   }
   std::string link = map_files_name(mapping);
-  base::Result<FileFacts> facts = stat_at(reader.directory, link, true);
+  const bool is_told = told && told->is_as_stat && S_ISREG(told->facts.mode);
+  base::Result<FileFacts> facts = is_told
+                                      ? base::Result<FileFacts>(told->facts)
+                                      : stat_at(reader.directory, link, true);
   // The reason is the same for all, so it names none of them.
   std::string because;
   if (!facts) {
@@ -147,7 +188,7 @@ size_t ObjectWalk::resolve_mapping(const Reader& reader,
   }
   if (!facts) return object_of_unseen(reader, mapping, because);
   if (S_ISREG(facts->mode)) {
-    const size_t index = object_of_file(reader, *facts, mapping.name);
+    const size_t index = object_of_file(reader, *facts, mapping.name, told);
     ObjectReach& reach = table_.reach(index);
     if (reach.pid == 0) reach = {reader.pid, link};
     return index;
@@ -186,7 +227,8 @@ size_t ObjectWalk::object_of_special(const Mapping& mapping) {
 }
 
 size_t ObjectWalk::object_of_file(const Reader& reader, const FileFacts& facts,
-                                  std::string_view name) {
+                                  std::string_view name,
+                                  const KernelFile* told) {
   const bool is_dma_buf = name.starts_with("/dmabuf:");
   const ObjectKind kind =
       is_dma_buf
@@ -217,6 +259,12 @@ size_t ObjectWalk::object_of_file(const Reader& reader, const FileFacts& facts,
     object.alloc_bytes = model::known(facts.block_bytes);
   }
   if (is_dma_buf) object.size_bytes = object.alloc_bytes;
+  // What cachestat would count.
+  if (told && told->is_as_stat &&
+      (type == FileSystemType::Local || type == FileSystemType::Ramfs)) {
+    object.alloc_bytes = model::known(
+        told->cached_pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)));
+  }
   return index;
 }
 
@@ -287,7 +335,7 @@ void ObjectWalk::read_copies(int32_t pid) {
     if (!mapping.is_file() || mapping.permissions.shared || anon + swap == 0) {
       continue;
     }
-    const size_t file = object_of_mapping(reader, mapping);
+    const size_t file = object_of_mapping(reader, mapping, nullptr);
     if (file == kNone || !may_have_copies(table_.object(file).kind)) continue;
     const size_t index =
         table_.find_or_add({ObjectKind::PrivateCopy, 0, 0,

@@ -201,6 +201,10 @@ void ObjectSizes::measure_file(MemoryObject& object, const ObjectReach& reach) {
     object.swap_bytes = model::known<uint64_t>(0);
     return;  // the blocks were all there is to know
   }
+  if (!object.is_shmem && object.alloc_bytes) {
+    object.swap_bytes = model::known<uint64_t>(0);
+    return;  // the walk was told already
+  }
   base::Result<CacheStat> stat = ask_cache(object, reach);
   if (!object.is_shmem) {
     object.swap_bytes = model::known<uint64_t>(0);  // written back instead
@@ -224,6 +228,7 @@ void ObjectSizes::measure_pipe(MemoryObject& object, const ObjectReach& reach) {
     object.alloc_bytes = unknown_bytes(because);
   };
   object.swap_bytes = model::known<uint64_t>(0);
+  if (object.alloc_bytes) return;  // the walk was told already
   if (!roots_.is_live) return fail("not a process of this machine");
   base::Result<base::Fd> fd = borrow(reach);
   if (!fd) return fail(reason_of(fd.error()));

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "parse/machine_files.h"
+#include "source/bpf/object_lists.h"
 #include "source/object_search.h"
 #include "source/object_sizes.h"
 #include "source/object_walk.h"
@@ -53,6 +54,13 @@ bool is_wanted(const model::MemoryObject& object,
       });
 }
 
+base::Result<ObjectLists> read_lists(const Roots& roots) {
+  if (roots.is_live) return ObjectLists::read();
+  return base::fail(
+      base::ErrorKind::Unsupported,
+      "BPF tells of the running kernel and not of " + roots.proc.path);
+}
+
 }  // namespace
 
 base::Result<model::ObjectScan> scan_objects(const Roots& roots,
@@ -63,7 +71,14 @@ base::Result<model::ObjectScan> scan_objects(const Roots& roots,
   scan.reader_is_root = ::geteuid() == 0;
   base::Result<std::vector<int32_t>> pids = list_pids(roots);
   if (!pids) return pids.error();
-  ObjectWalk walk(roots);
+  std::optional<ObjectLists> lists;
+  if (options.means != model::ObjectMeans::Proc) {
+    base::Result<ObjectLists> read = read_lists(roots);
+    if (!read && options.means) return read.error();
+    if (read) lists = std::move(*read);
+  }
+  if (lists) scan.means = model::ObjectMeans::Bpf;
+  ObjectWalk walk(roots, lists ? &*lists : nullptr);
   for (size_t i = 0; i < pids->size(); ++i) {
     walk.read_process((*pids)[i]);
     if (options.progress) options.progress(i + 1, pids->size());

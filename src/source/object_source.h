@@ -19,6 +19,8 @@ struct ObjectScanOptions {
   // mappings have written is listed. All processes are still walked: who else
   // has them is half of the answer.
   std::optional<int32_t> of_process;
+  // Only by these means. Unset: BPF's iterators where one may, else /proc.
+  std::optional<model::ObjectMeans> means;
   // Look for what nobody refers to as well.
   bool search = true;
   std::function<void(size_t, size_t)> progress;

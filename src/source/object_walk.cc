@@ -33,9 +33,11 @@ bool is_procfs(const base::Directory& directory) {
 
 // The link's own mode bits say how the descriptor was opened: one stat, where
 // fdinfo would have to be opened, read and closed.
-ObjectRights descriptor_rights(const base::Directory& fds,
-                               const std::string& number) {
-  base::Result<FileFacts> link = stat_at(fds, number, false);
+ObjectRights descriptor_rights(const base::Directory& directory,
+                               const std::string& path,
+                               const KernelFile* told) {
+  if (told) return {told->may_read, told->may_write, false};
+  base::Result<FileFacts> link = stat_at(directory, path, false);
   if (!link) return {};
   return {(link->mode & S_IRUSR) != 0, (link->mode & S_IWUSR) != 0, false};
 }
@@ -70,8 +72,9 @@ uint64_t io_uring_bytes(const parse::ObjectFdInfo& info) {
 
 }  // namespace
 
-ObjectWalk::ObjectWalk(const Roots& roots)
+ObjectWalk::ObjectWalk(const Roots& roots, const ObjectLists* lists)
     : roots_(roots),
+      lists_(lists),
       links_are_live_(is_procfs(roots.proc)),
       file_systems_(links_are_live_) {}
 
@@ -106,12 +109,12 @@ void ObjectWalk::read_process(int32_t pid) {
   reader.directory = std::move(*directory);
   processes_.push_back(std::move(process));
   enter_namespaces(reader);
-  status = read_descriptors(reader);
+  status = take_descriptors(reader) ? base::Ok{} : read_descriptors(reader);
   // Copied trees need not have them.
   const bool is_left_out =
       !status && !roots_.is_live && status.error().kind == ErrorKind::NotFound;
   if (!status && !is_left_out) note_unreadable(reader, status.error());
-  status = read_mappings(reader);
+  status = take_mappings(reader) ? base::Ok{} : read_mappings(reader);
   if (!status) note_unreadable(reader, status.error());
 }
 
@@ -160,6 +163,19 @@ void ObjectWalk::enter_namespaces(Reader& reader) {
 
 // ---- descriptors ------------------------------------------------------------
 
+// The lists tell of processes that /proc would not show us; one that does not
+// tell its namespaces is such, and /proc says why.
+bool ObjectWalk::take_descriptors(const Reader& reader) {
+  if (!lists_ || reader.mount_namespace == 0) return false;
+  return lists_->descriptors_of(
+      reader.pid, [&](const KernelDescriptor& descriptor) {
+        Descriptor found = {reader.directory, std::to_string(descriptor.number),
+                            "fd/", descriptor.file.link, &descriptor.file};
+        found.path += found.number;
+        add_found(reader, found);
+      });
+}
+
 base::Status ObjectWalk::read_descriptors(const Reader& reader) {
   base::Result<base::Directory> fds =
       base::open_directory_at(reader.directory, "fd");
@@ -200,40 +216,59 @@ uint64_t ObjectWalk::read_row_of_descriptors(const Reader& reader,
 bool ObjectWalk::read_descriptor(const Reader& reader,
                                  const base::Directory& fds,
                                  const std::string& number) {
-  using Type = parse::DescriptorLink::Type;
   std::array<char, PATH_MAX> target;  // not cleared: 10 000 times 4 KiB
   const ssize_t length =
       ::readlinkat(fds.fd.get(), number.c_str(), target.data(), target.size());
   if (length < 0) return false;
-  const parse::DescriptorLink link = parse::parse_descriptor_link(
-      std::string_view(target.data(), static_cast<size_t>(length)));
+  const std::string_view link(target.data(), static_cast<size_t>(length));
+  add_found(reader, {fds, number, number, link, nullptr});
+  return true;
+}
+
+void ObjectWalk::add_found(const Reader& reader, const Descriptor& found) {
+  using Type = parse::DescriptorLink::Type;
+  const parse::DescriptorLink link = parse::parse_descriptor_link(found.link);
   switch (link.type) {
     case Type::Socket: {
       const size_t index =
           table_.find_or_add({ObjectKind::Socket, 0, 0, link.inode_id, 0});
-      add_descriptor(reader, index, number, kReadWrite);
-      break;
+      add_descriptor(reader, index, found.number, kReadWrite);
+      return;
     }
-    case Type::Pipe: {
-      const size_t index =
-          table_.find_or_add({ObjectKind::Pipe, 0, 0, link.inode_id, 0});
-      if (table_.is_new()) table_.object(index).name = "pipe";
-      add_descriptor(reader, index, number, descriptor_rights(fds, number));
-      break;
-    }
+    case Type::Pipe:
+      add_pipe(reader, found, {ObjectKind::Pipe, 0, 0, link.inode_id, 0},
+               "pipe");
+      return;
     case Type::AnonInode:
-      read_anon_inode(reader, fds, number, link.name);
-      break;
+      add_anon_inode(reader, found, link.name);
+      return;
     case Type::Namespace:
     case Type::Other:
-      add_descriptor(reader, object_of_handle("namespace"), number,
+      add_descriptor(reader, object_of_handle("namespace"), found.number,
                      {true, false, false});
-      break;
+      return;
     case Type::Path:
-      if (links_are_live_) read_path(reader, fds, number, link.name);
-      break;
+      if (links_are_live_) add_path(reader, found);
+      return;
   }
-  return true;
+}
+
+void ObjectWalk::add_pipe(const Reader& reader, const Descriptor& found,
+                          const model::ObjectKey& key, std::string_view name) {
+  const size_t index = table_.find_or_add(key);
+  MemoryObject& object = table_.object(index);
+  if (table_.is_new()) {
+    object.name = name;
+    // One that holds something is asked how much.
+    if (found.told && found.told->empty_pipe_pages) {
+      object.size_bytes =
+          model::known(*found.told->empty_pipe_pages *
+                       static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)));
+      object.alloc_bytes = model::known<uint64_t>(0);
+    }
+  }
+  add_descriptor(reader, index, found.number,
+                 descriptor_rights(found.directory, found.path, found.told));
 }
 
 void ObjectWalk::add_descriptor(const Reader& reader, size_t index,
@@ -251,67 +286,81 @@ void ObjectWalk::add_descriptor(const Reader& reader, size_t index,
 
 // Types of anonymous inodes share one inode, so each type is one row; BPF
 // objects have numbers of their own and io_uring an inode.
-void ObjectWalk::read_anon_inode(const Reader& reader,
-                                 const base::Directory& fds,
-                                 const std::string& number,
-                                 std::string_view type) {
+void ObjectWalk::add_anon_inode(const Reader& reader, const Descriptor& found,
+                                std::string_view type) {
   const bool is_bpf = type == "bpf-map" || type == "bpf-prog";
   const bool is_ring = type == kIoUring;
   base::Result<parse::ObjectFdInfo> info = parse::ObjectFdInfo();
   if (is_bpf || is_ring) {
     base::Status read =
-        base::read_file_at(reader.directory, "fdinfo/" + number, buffer_);
+        base::read_file_at(reader.directory, "fdinfo/" + found.number, buffer_);
     info = read ? parse::parse_object_fdinfo(buffer_)
                 : base::Result<parse::ObjectFdInfo>(read.error());
   }
   size_t index = kNone;
   if (is_bpf && info && (info->map_id || info->program_id)) {
-    const ObjectKind kind =
-        info->map_id ? ObjectKind::BpfMap : ObjectKind::BpfProgram;
-    index = table_.find_or_add(
-        {kind, 0, 0, info->map_id ? *info->map_id : *info->program_id, 0});
-    if (table_.is_new()) {
-      MemoryObject& object = table_.object(index);
-      object.name = info->map_id ? bpf_map_name(*info) : "program";
-      set_kernel_bytes(object, info->memlock_bytes, "no memlock in its fdinfo");
-    }
+    index = object_of_bpf(*info);
   } else if (is_ring && links_are_live_) {
-    base::Result<FileFacts> facts = stat_at(fds, number, true);
+    base::Result<FileFacts> facts = stat_at(found.directory, found.path, true);
     if (!facts) return;  // closed meanwhile
-    index = table_.find_or_add({ObjectKind::IoUring, 0, 0, facts->inode_id, 0});
-    MemoryObject& object = table_.object(index);
-    // A mapping may have found it first, which tells no size.
-    if (!object.size_bytes) {
-      object.name = kIoUring;
-      const bool has_rings =
-          info && info->submission_mask && info->completion_mask;
-      set_kernel_bytes(
-          object,
-          has_rings ? std::optional(io_uring_bytes(*info)) : std::nullopt,
-          info ? "its fdinfo tells no rings" : reason_of(info.error()));
-    }
+    index = object_of_ring(*facts, info);
   } else {
     index = object_of_handle(type);
   }
-  add_descriptor(reader, index, number, kReadWrite);
+  add_descriptor(reader, index, found.number, kReadWrite);
 }
 
-void ObjectWalk::read_path(const Reader& reader, const base::Directory& fds,
-                           const std::string& number, std::string_view target) {
-  base::Result<FileFacts> facts = stat_at(fds, number, true);
-  if (!facts) return;  // closed meanwhile
-  size_t index = kNone;
-  if (S_ISREG(facts->mode)) {
-    ask_unknown_device(fds, number, *facts);
-    index = object_of_file(reader, *facts, target);
-  } else if (S_ISFIFO(facts->mode)) {
-    index = table_.find_or_add({ObjectKind::Pipe, facts->device_major,
-                                facts->device_minor, facts->inode_id, 0});
-    if (table_.is_new()) table_.object(index).name = target;
-  } else {
-    return;  // directories, terminals and the like have no memory to show
+size_t ObjectWalk::object_of_bpf(const parse::ObjectFdInfo& info) {
+  const ObjectKind kind =
+      info.map_id ? ObjectKind::BpfMap : ObjectKind::BpfProgram;
+  const size_t index = table_.find_or_add(
+      {kind, 0, 0, info.map_id ? *info.map_id : *info.program_id, 0});
+  if (table_.is_new()) {
+    MemoryObject& object = table_.object(index);
+    object.name = info.map_id ? bpf_map_name(info) : "program";
+    set_kernel_bytes(object, info.memlock_bytes, "no memlock in its fdinfo");
   }
-  add_descriptor(reader, index, number, descriptor_rights(fds, number));
+  return index;
+}
+
+size_t ObjectWalk::object_of_ring(
+    const FileFacts& facts, const base::Result<parse::ObjectFdInfo>& info) {
+  const size_t index =
+      table_.find_or_add({ObjectKind::IoUring, 0, 0, facts.inode_id, 0});
+  MemoryObject& object = table_.object(index);
+  // A mapping may have found it first, which tells no size.
+  if (object.size_bytes) return index;
+  object.name = kIoUring;
+  const bool has_rings = info && info->submission_mask && info->completion_mask;
+  set_kernel_bytes(
+      object, has_rings ? std::optional(io_uring_bytes(*info)) : std::nullopt,
+      info ? "its fdinfo tells no rings" : reason_of(info.error()));
+  return index;
+}
+
+void ObjectWalk::add_path(const Reader& reader, const Descriptor& found) {
+  const auto has_memory = [](uint32_t mode) {
+    return S_ISREG(mode) || S_ISFIFO(mode);
+  };
+  // Directories, terminals and the like have no memory to show.
+  if (found.told && !has_memory(found.told->facts.mode)) return;
+  base::Result<FileFacts> facts =
+      found.told && found.told->is_as_stat
+          ? base::Result<FileFacts>(found.told->facts)
+          : stat_at(found.directory, found.path, true);
+  // Closed meanwhile, or nothing to show.
+  if (!facts || !has_memory(facts->mode)) return;
+  if (S_ISFIFO(facts->mode)) {
+    add_pipe(reader, found,
+             {ObjectKind::Pipe, facts->device_major, facts->device_minor,
+              facts->inode_id, 0},
+             found.link);
+    return;
+  }
+  ask_unknown_device(found.directory, found.path, *facts);
+  const size_t index = object_of_file(reader, *facts, found.link, found.told);
+  add_descriptor(reader, index, found.number,
+                 descriptor_rights(found.directory, found.path, found.told));
 }
 
 size_t ObjectWalk::object_of_handle(std::string_view type) {

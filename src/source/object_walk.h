@@ -7,8 +7,8 @@
 // machine of 120 processes maps libc some 600 times.
 //
 // A link costs about 4 microseconds, nearly all of it the kernel's (measured on
-// 6.18, two busy cores). BPF's task_file iterator would be cheaper for each, at
-// the price of loading a program; it is not used yet.
+// 6.18, two busy cores). BPF's iterators tell the same for less than one; what
+// they leave out is read here all the same.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@
 #include "base/file.h"
 #include "model/object.h"
 #include "parse/object_files.h"
+#include "source/bpf/object_lists.h"
 #include "source/file_systems.h"
 #include "source/object_table.h"
 #include "source/roots.h"
@@ -29,7 +30,8 @@ namespace tidemark::source {
 
 class ObjectWalk {
  public:
-  explicit ObjectWalk(const Roots& roots);
+  // `lists` may be null.
+  ObjectWalk(const Roots& roots, const ObjectLists* lists);
 
   // Adds the process and all it refers to. One that has ended meanwhile is
   // counted; one that may not be read becomes a process that says so.
@@ -62,7 +64,20 @@ class ObjectWalk {
     base::Directory directory;
   };
 
+  // A descriptor of its: found by its link, or told by the kernel's lists.
+  struct Descriptor {
+    const base::Directory& directory;  // that `path` is below
+    std::string number;
+    std::string path;
+    std::string_view link;
+    const KernelFile* told = nullptr;
+  };
+
   void enter_namespaces(Reader& reader);
+  // False where the lists do not tell all of it.
+  bool take_descriptors(const Reader& reader);
+  bool take_mappings(const Reader& reader);
+
   base::Status read_descriptors(const Reader& reader);
   uint64_t count_of_descriptors(const base::Directory& fds) const;
   uint64_t read_row_of_descriptors(const Reader& reader,
@@ -70,21 +85,29 @@ class ObjectWalk {
   // False when there is no such descriptor, or no more.
   bool read_descriptor(const Reader& reader, const base::Directory& fds,
                        const std::string& number);
-  void read_path(const Reader& reader, const base::Directory& fds,
-                 const std::string& number, std::string_view target);
-  void read_anon_inode(const Reader& reader, const base::Directory& fds,
-                       const std::string& number, std::string_view type);
+  void add_found(const Reader& reader, const Descriptor& found);
+  void add_pipe(const Reader& reader, const Descriptor& found,
+                const model::ObjectKey& key, std::string_view name);
+  void add_path(const Reader& reader, const Descriptor& found);
+  void add_anon_inode(const Reader& reader, const Descriptor& found,
+                      std::string_view type);
+  size_t object_of_bpf(const parse::ObjectFdInfo& info);
+  size_t object_of_ring(const FileFacts& facts,
+                        const base::Result<parse::ObjectFdInfo>& info);
   void add_descriptor(const Reader& reader, size_t index,
                       const std::string& number, model::ObjectRights rights);
   base::Status read_mappings(const Reader& reader);
-  void add_mapping(const Reader& reader, const model::Mapping& mapping);
+  void add_mapping(const Reader& reader, const model::Mapping& mapping,
+                   const KernelFile* told);
 
   static constexpr size_t kNone = SIZE_MAX;
-  size_t object_of_mapping(const Reader& reader, const model::Mapping& mapping);
-  size_t resolve_mapping(const Reader& reader, const model::Mapping& mapping);
+  size_t object_of_mapping(const Reader& reader, const model::Mapping& mapping,
+                           const KernelFile* told);
+  size_t resolve_mapping(const Reader& reader, const model::Mapping& mapping,
+                         const KernelFile* told);
   size_t object_of_special(const model::Mapping& mapping);
   size_t object_of_file(const Reader& reader, const FileFacts& facts,
-                        std::string_view name);
+                        std::string_view name, const KernelFile* told);
   size_t object_of_unseen(const Reader& reader, const model::Mapping& mapping,
                           const std::string& because);
   size_t object_of_handle(std::string_view type);
@@ -93,6 +116,7 @@ class ObjectWalk {
   void note_unreadable(const Reader& reader, const base::Error& error);
 
   const Roots& roots_;
+  const ObjectLists* lists_ = nullptr;
   // Whether links lead to what they stand for: not in a copied tree.
   bool links_are_live_ = false;
   FileSystems file_systems_;

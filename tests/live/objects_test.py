@@ -233,7 +233,94 @@ class Objects(unittest.TestCase):
             r"shmem: \S+ = \S+ named \+ \S+ unreachable\nfile cache: \S+ = \S+ of files in use")
 
 
+def of_process(report, pid):
+    """The objects a process refers to, with what it has of them."""
+    found = {}
+    for one in report["objects"]:
+        holders = [h for h in one["holders"] if h["pid"] == pid]
+        if holders:
+            found[one["id"]] = dict(one, holders=holders)
+    return found
+
+
+# A file of overlayfs, open and mapped, both parts and all of one process.
+OVERLAY = """
+import mmap, os, sys
+os.chdir(sys.argv[1])
+for name in ("low", "high", "work", "seen"):
+    os.mkdir(name)
+with open("low/file", "wb") as file:
+    file.write(bytes(3 * 4096))
+if os.system("mount -t overlay none -o lowerdir=low,upperdir=high,workdir=work seen"):
+    print("none", flush=True)
+    sys.exit()
+file = open("seen/file", "rb")
+area = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+facts = os.fstat(file.fileno())
+print(f"{os.major(facts.st_dev):02x}:{os.minor(facts.st_dev):02x}:{facts.st_ino}",
+      flush=True)
+sys.stdin.read()
+"""
+
+
+@unittest.skipUnless(is_root(), "needs root: BPF")
+class Sources(unittest.TestCase):
+    def by_both(self, pid):
+        """What the iterators and /proc say of one process that stands still."""
+        reports = [run_json("objects", "all", "--source", source)
+                   for source in ("bpf", "proc")]
+        self.assertEqual([r["source"] for r in reports], ["bpf", "proc"])
+        return [of_process(report, pid) for report in reports]
+
+    def assert_same(self, told, read, ids):
+        self.assertEqual(told.keys(), read.keys())
+        for one in ids:
+            with self.subTest(one):
+                self.assertEqual(told[one], read[one])
+
+    def setUp(self):
+        tried = run("objects", "--source", "bpf", check=False)
+        if tried.returncode != 0:
+            self.skipTest("no iterators: " + tried.stderr)
+
+    def test_iterators_and_proc_tell_the_same(self):
+        with Zoo(1000) as zoo:
+            for pid in (zoo.pid, int(zoo.says["child"])):
+                told, read = self.by_both(pid)
+                self.assertGreater(len(told), 10)
+                # What others hold or map too changes with them.
+                own = [key for key, one in told.items() if one["kind"] != "handle"
+                       and not one["name"].startswith("/usr")]
+                self.assert_same(told, read, own)
+                for key, one in told.items():
+                    self.assertEqual(one["holders"], read[key]["holders"], key)
+
+    def test_files_of_overlayfs_are_known_by_what_stat_tells(self):
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder, subprocess.Popen(
+                ["unshare", "--mount", sys.executable, "-c", OVERLAY, folder],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+            number = other.stdout.readline().strip()
+            try:
+                if number == "none":
+                    self.skipTest("overlayfs cannot be mounted here")
+                told, read = self.by_both(other.pid)
+                key = f"file:{number}"
+                self.assert_same(told, read, [key])
+                # Python keeps a second descriptor for the mapping.
+                self.assertEqual((told[key]["map_count"], told[key]["fd_count"]), (1, 2))
+            finally:
+                other.stdin.close()
+                other.wait(timeout=20)
+
+
 class Unprivileged(unittest.TestCase):
+    def test_iterators_are_refused_with_a_reason(self):
+        tree = pathlib.Path(__file__).parents[1] / "fixtures"
+        proc = next(tree.glob("*/proc"), None) or next(tree.glob("*/*/proc"))
+        done = run("objects", "--source", "bpf", "--proc", proc, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("BPF tells of the running kernel", done.stderr)
+
     @unittest.skipUnless(is_root(), "needs root to become somebody else")
     def test_own_objects_are_shown_and_the_rest_is_said_to_be_missing(self):
         with Zoo(user=NOBODY) as zoo:

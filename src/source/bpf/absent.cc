@@ -1,4 +1,5 @@
 // Stands for the files beside it in a build without BPF (TIDEMARK_BPF=OFF).
+#include "source/bpf/object_lists.h"
 #include "source/bpf/page_structs.h"
 #include "source/bpf/tree_follower.h"
 #include "source/live_trace.h"
@@ -40,6 +41,19 @@ uint64_t TreeFollower::peak_error_bytes() const {
 }
 std::optional<uint64_t> TreeFollower::program_ns() const {
   return std::nullopt;
+}
+
+base::Result<ObjectLists> ObjectLists::read() {
+  return base::fail(base::ErrorKind::Unsupported,
+                    "this tidemark was built without BPF");
+}
+bool ObjectLists::descriptors_of(
+    int32_t, const std::function<void(const KernelDescriptor&)>&) const {
+  return false;
+}
+bool ObjectLists::mappings_of(
+    int32_t, const std::function<void(const KernelMapping&)>&) const {
+  return false;
 }
 
 struct PageStructs::State {};

@@ -110,6 +110,7 @@ std::string objects_json(const ObjectReport& report,
   json.begin_object();
   write_head(json, "tidemark.objects/1", report.realtime_ns, report.read_ns);
   json.member("selection", selection_token(report.selection));
+  json.member("source", model::object_means_token(report.means));
   json.member("process_count", report.process_count);
   json.member("ended_process_count", report.ended_count);
   write_unreadable(json, report);
