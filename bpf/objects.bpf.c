@@ -34,6 +34,7 @@ static __always_inline void note_file(const struct file* file,
   const struct inode* inode = file->f_inode;
   const struct super_block* owner = file->f_path.dentry->d_sb;
   head->open_mode = file->f_mode;
+  head->pages = (__u64)file->f_mapping;
   head->cached_pages = file->f_mapping->nrpages;
   head->inode = inode->i_ino;
   head->size = inode->i_size;

@@ -21,6 +21,7 @@ struct tm_reference {
   __u64 blocks; /* of 512 bytes */
   __u64 cached_pages;
   __u64 magic;  /* of the file system */
+  __u64 pages;  /* the address_space that its pages belong to */
   __u32 device; /* as the kernel keeps it: major << 20 | minor */
   __u32 link_count;
   __u32 mode;

@@ -51,6 +51,7 @@ ObjectRow make_row(const MemoryObject& object, const ObjectScan& scan,
   row.kind = object.kind;
   row.name = object.name;
   row.is_deleted = object.is_deleted;
+  row.is_found_by_pages = object.is_found_by_pages;
   // Only copies have a parent, and files have no name in their id.
   if (object.parent) row.parent_id = model::object_id(*object.parent, "");
   row.child_count = object.child_count;
@@ -84,19 +85,47 @@ bool is_before(const ObjectRow& a, const ObjectRow& b) {
   return a.id < b.id;
 }
 
-void fold(ObjectReport& report, uint64_t top) {
-  if (report.rows.size() <= top) return;
-  for (size_t i = top; i < report.rows.size(); ++i) {
-    report.folded_alloc.add(report.rows[i].alloc_bytes.value);
-  }
-  report.folded_count = report.rows.size() - top;
-  report.rows.resize(top);
+// The rows are in order, so those that are folded are the smallest.
+void fold(ObjectReport& report, const ObjectOptions& options) {
+  uint64_t left = options.top.value_or(UINT64_MAX);
+  uint64_t left_by_pages = options.top_by_pages.value_or(UINT64_MAX);
+  std::erase_if(report.rows, [&](const ObjectRow& row) {
+    const bool is_kept =
+        left > 0 && (!row.is_found_by_pages || left_by_pages > 0);
+    if (is_kept) {
+      --left;
+      if (row.is_found_by_pages) --left_by_pages;
+      return false;
+    }
+    report.folded_alloc.add(row.alloc_bytes.value);
+    ++report.folded_count;
+    return true;
+  });
 }
 
-ObjectAccount account_of(uint64_t total_bytes, const model::Amount& named) {
-  return {
-      total_bytes, named,
-      static_cast<int64_t>(total_bytes) - static_cast<int64_t>(named.bytes)};
+// What objects of one line of meminfo hold together.
+struct Held {
+  model::Amount named;
+  uint64_t found_bytes = 0;
+};
+
+void add_held(const MemoryObject& object, Held& held) {
+  if (object.is_found_by_pages) {
+    held.found_bytes += object.alloc_bytes.value.value_or(0);
+  } else {
+    held.named.add(object.alloc_bytes.value);
+  }
+}
+
+ObjectAccount account_of(uint64_t total_bytes, const Held& held,
+                         bool pages_were_read) {
+  ObjectAccount account;
+  account.total_bytes = total_bytes;
+  account.named = held.named;
+  if (pages_were_read) account.found_bytes = held.found_bytes;
+  account.rest_bytes = static_cast<int64_t>(total_bytes) -
+                       static_cast<int64_t>(held.named.bytes);
+  return account;
 }
 
 // Shmem counts the pages of tmpfs, memfds, shared anonymous memory and SysV
@@ -104,28 +133,33 @@ ObjectAccount account_of(uint64_t total_bytes, const model::Amount& named) {
 // inside it, and Buffers beside it are the page cache of block devices.
 void add_accounts(const ObjectScan& scan, ObjectReport& report) {
   if (!scan.meminfo || !scan.meminfo->shmem_bytes) return;
-  model::Amount shmem;
-  model::Amount files;
-  shmem.has_known = files.has_known = true;  // no object at all is zero
+  Held shmem;
+  Held files;
+  // No object at all is zero.
+  shmem.named.has_known = files.named.has_known = true;
   // An object that does not tell its memory makes the named part a lower bound.
   for (const MemoryObject& object : scan.objects) {
     if (object.kind == ObjectKind::PrivateCopy) continue;
     if (object.is_shmem) {
-      shmem.add(object.alloc_bytes.value);
+      add_held(object, shmem);
     } else if (object.kind == ObjectKind::File ||
                object.kind == ObjectKind::DeletedFile ||
                object.kind == ObjectKind::Tmpfs) {
-      files.add(object.alloc_bytes.value);
+      add_held(object, files);
     }
   }
   // So does a process that could not be read.
-  if (!report.unreadable.empty()) shmem.has_unknown = files.has_unknown = true;
-  report.shmem = account_of(*scan.meminfo->shmem_bytes, shmem);
+  if (!report.unreadable.empty()) {
+    shmem.named.has_unknown = files.named.has_unknown = true;
+  }
+  report.shmem =
+      account_of(*scan.meminfo->shmem_bytes, shmem, scan.pages_were_read);
   if (!scan.meminfo->cached_bytes) return;
   const uint64_t cached =
       *scan.meminfo->cached_bytes + scan.meminfo->buffers_bytes.value_or(0);
   report.file_cache =
-      account_of(cached - std::min(cached, *scan.meminfo->shmem_bytes), files);
+      account_of(cached - std::min(cached, *scan.meminfo->shmem_bytes), files,
+                 scan.pages_were_read);
 }
 
 base::Error not_found(const ObjectOptions& options) {
@@ -152,6 +186,7 @@ base::Result<ObjectReport> make_object_report(const ObjectScan& scan,
   report.read_ns = scan.ended_monotonic_ns - scan.started_monotonic_ns;
   report.selection = options.selection;
   report.means = scan.means;
+  report.pages_were_read = scan.pages_were_read;
   report.reader_is_root = scan.reader_is_root;
   report.ended_count = scan.ended_count;
   report.notes = scan.notes;
@@ -174,7 +209,7 @@ base::Result<ObjectReport> make_object_report(const ObjectScan& scan,
     return not_found(options);
   }
   std::ranges::sort(report.rows, is_before);
-  if (options.top) fold(report, *options.top);
+  fold(report, options);
   if (options.selection == ObjectSelection::All ||
       options.selection == ObjectSelection::Hidden) {
     add_accounts(scan, report);

@@ -23,6 +23,8 @@ struct ObjectOptions {
   int32_t pid = 0;
   std::string id;
   std::optional<uint64_t> top;  // at most so many rows, the rest in one
+  // At most so many of those that only pages told of: a machine has thousands.
+  std::optional<uint64_t> top_by_pages;
 };
 
 struct ObjectHolder {
@@ -38,6 +40,7 @@ struct ObjectRow {
   model::ObjectKind kind = model::ObjectKind::File;
   std::string name;
   bool is_deleted = false;
+  bool is_found_by_pages = false;
   model::ObjectRights rights;  // of the chosen process, or of all together
   std::string parent_id;       // empty: none
   uint64_t child_count = 0;
@@ -56,6 +59,8 @@ struct ObjectAccount {
   uint64_t total_bytes = 0;
   model::Amount named;
   int64_t rest_bytes = 0;
+  // What of the rest its pages gave a name; unset: they were not asked.
+  std::optional<uint64_t> found_bytes;
 };
 
 struct ObjectReport {
@@ -73,6 +78,7 @@ struct ObjectReport {
   // Only where all objects were looked for.
   std::optional<ObjectAccount> shmem;
   std::optional<ObjectAccount> file_cache;
+  bool pages_were_read = false;
   std::vector<std::string> notes;
 };
 

@@ -39,6 +39,7 @@ base::Result<ObjectOptions> choose(const source::Roots& roots,
     if (!chosen.top && is_text) chosen.top = kUsualRows;
   } else if (options.target == "hidden") {
     chosen.selection = ObjectSelection::Hidden;
+    if (!chosen.top && is_text) chosen.top_by_pages = kUsualRows;
   } else if (options.target.find(':') != std::string::npos) {
     chosen.selection = ObjectSelection::One;
     chosen.id = options.target;
@@ -59,6 +60,38 @@ std::optional<int32_t> process_of_copy(const std::string& id) {
   return base::parse_pid(base::take_until(rest, ':'));
 }
 
+source::ObjectScanOptions scan_options_of(const ObjectOptions& chosen) {
+  source::ObjectScanOptions options;
+  switch (chosen.selection) {
+    case ObjectSelection::Process:
+      options.of_process = chosen.pid;
+      options.search = false;
+      break;
+    case ObjectSelection::One:
+      options.of_process = process_of_copy(chosen.id);
+      break;
+    case ObjectSelection::Hidden:
+      options.search_pages = true;
+      break;
+    case ObjectSelection::All:
+      break;
+  }
+  return options;
+}
+
+base::Result<analysis::ObjectReport> read_report(
+    const source::Roots& roots, const ObjectOptions& chosen,
+    source::ObjectScanOptions scan_options, bool is_quiet) {
+  Progress progress("reading processes", is_quiet);
+  scan_options.progress = [&](size_t done, size_t total) {
+    progress.update(done, total);
+  };
+  base::Result<model::ObjectScan> scan =
+      source::scan_objects(roots, scan_options);
+  if (!scan) return scan.error();
+  return analysis::make_object_report(*scan, chosen);
+}
+
 base::Result<ExitCode> run_objects(const ObjectsCommandOptions& options) {
   base::Result<source::Roots> roots =
       source::open_roots(options.common.proc_path);
@@ -68,24 +101,16 @@ base::Result<ExitCode> run_objects(const ObjectsCommandOptions& options) {
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
 
-  source::ObjectScanOptions scan_options;
+  source::ObjectScanOptions scan_options = scan_options_of(*chosen);
   scan_options.means = options.means;
-  if (chosen->selection == ObjectSelection::Process) {
-    scan_options.of_process = chosen->pid;
-    scan_options.search = false;
-  } else if (chosen->selection == ObjectSelection::One) {
-    scan_options.of_process = process_of_copy(chosen->id);
-  }
-  base::Result<model::ObjectScan> scan = [&] {
-    Progress progress("reading processes", options.common.quiet);
-    scan_options.progress = [&](size_t done, size_t total) {
-      progress.update(done, total);
-    };
-    return source::scan_objects(*roots, scan_options);
-  }();
-  if (!scan) return scan.error();
   base::Result<analysis::ObjectReport> report =
-      analysis::make_object_report(*scan, *chosen);
+      read_report(*roots, *chosen, scan_options, options.common.quiet);
+  // An id that `hidden` has printed may lead to something only pages tell of.
+  if (!report && report.error().kind == base::ErrorKind::NotFound &&
+      chosen->selection == ObjectSelection::One && roots->is_live) {
+    scan_options.search_pages = true;
+    report = read_report(*roots, *chosen, scan_options, options.common.quiet);
+  }
   if (!report) return report.error();
   const std::string text =
       options.common.format == Format::Text
@@ -115,8 +140,10 @@ Command objects_command() {
       "counts mappings, #SHR the processes they are in, #FD descriptors. SIZE "
       "is how long it is, ALLOC what of it is in RAM (phys: device memory, "
       "which is none), SWAP what of it is swapped out. Without an argument the "
-      "largest; `hidden` is what nobody maps; an id lists who maps it and who "
-      "holds it. The last lines hold the sums against meminfo.";
+      "largest; `hidden` is what nobody maps, with what only its pages in RAM "
+      "tell of: closed files, memfds on their way through a socket (by root, "
+      "in about a second); an id lists who maps it and who holds it. The last "
+      "lines hold the sums against meminfo.";
   command.examples = {
       {"tidemark objects", "the largest objects of the machine"},
       {"tidemark objects 1234", "what one process refers to"},

@@ -85,8 +85,10 @@ struct MemoryObject {
   // Private mappings that may be written: each is a copy-on-write child.
   uint64_t child_count = 0;
   std::optional<ObjectKey> parent;  // of a PrivateCopy
+  // Nothing led to it but its pages in RAM.
+  bool is_found_by_pages = false;
   // Of a SysV segment: mappings as the kernel counts them, those of processes
-  // we could not read among them.
+  // we could not read among them. Of what its pages told of: 1 if it is mapped.
   uint64_t attach_count = 0;
   std::vector<ObjectReference> references;
 };
@@ -115,6 +117,7 @@ struct ObjectScan {
   uint64_t ended_monotonic_ns = 0;
   bool reader_is_root = false;
   ObjectMeans means = ObjectMeans::Proc;
+  bool pages_were_read = false;
   std::optional<MemInfo> meminfo;
   std::vector<ObjectProcess> processes;
   std::vector<MemoryObject> objects;

@@ -92,6 +92,12 @@ ObjectSizes::ObjectSizes(const Roots& roots, ObjectWalk& walk,
 void ObjectSizes::measure(size_t index) {
   MemoryObject& object = walk_.table().object(index);
   const ObjectReach& reach = walk_.table().reach(index);
+  if (object.is_found_by_pages) {
+    object.swap_bytes = object.is_shmem && swap_is_used_
+                            ? unknown_bytes("only its pages in RAM were found")
+                            : model::known<uint64_t>(0);
+    return;
+  }
   switch (object.kind) {
     case ObjectKind::File:
     case ObjectKind::DeletedFile:

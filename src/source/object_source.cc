@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "parse/machine_files.h"
 #include "source/bpf/object_lists.h"
+#include "source/object_pages.h"
 #include "source/object_search.h"
 #include "source/object_sizes.h"
 #include "source/object_walk.h"
@@ -86,6 +87,13 @@ base::Result<model::ObjectScan> scan_objects(const Roots& roots,
   append(scan.notes, search_segments(roots, walk));
   if (options.search) append(scan.notes, search_tmpfs(roots, walk));
   append(scan.notes, measure_sockets(roots, walk));
+  if (options.search_pages && lists) {
+    base::Status status = find_by_pages(roots, *lists, walk);
+    scan.pages_were_read = static_cast<bool>(status);
+    if (!status) {
+      scan.notes.push_back("pages could not be asked: " + status.error().what);
+    }
+  }
   // Before the files are asked, which takes longest: shared memory is complete
   // and is compared with this.
   scan.meminfo = read_meminfo(roots);

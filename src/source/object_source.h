@@ -23,6 +23,9 @@ struct ObjectScanOptions {
   std::optional<model::ObjectMeans> means;
   // Look for what nobody refers to as well.
   bool search = true;
+  // And for what nothing but its pages tells of, where one may look at them:
+  // takes about a second.
+  bool search_pages = false;
   std::function<void(size_t, size_t)> progress;
 };
 

@@ -42,7 +42,38 @@ bool is_settled(uint64_t flags, const PageStruct* page) {
   return flags == 0 && page && page->is_known && page->reference_count == 0;
 }
 
+// Calls `read` for parts of the ranges that end at round numbers, so that a
+// large page is whole in its chunk.
+template <typename Read>
+base::Status for_each_chunk(const std::vector<model::FrameRange>& ranges,
+                            const Read& read) {
+  for (const model::FrameRange& range : ranges) {
+    uint64_t first = range.first;
+    while (first < range.last) {
+      const uint64_t end =
+          std::min(range.last, (first / kChunkFrames + 1) * kChunkFrames);
+      base::Status status = read(first, end - first);
+      if (!status) return status;
+      first = end;
+    }
+  }
+  return base::Ok{};
+}
+
 }  // namespace
+
+std::vector<model::FrameRange> ram_frames(const model::IoMemory& iomem,
+                                          uint64_t page_bytes) {
+  std::vector<model::FrameRange> ranges;
+  for (const model::IoResource& resource : iomem.resources) {
+    if (!model::is_system_ram(resource)) continue;
+    const model::FrameRange range = {
+        (resource.first + page_bytes - 1) / page_bytes,
+        (resource.last + 1) / page_bytes};
+    if (range.first < range.last) ranges.push_back(range);
+  }
+  return ranges;
+}
 
 base::Result<PageCensus> PageCensus::open(const base::Directory& proc) {
   PageCensus census;
@@ -97,15 +128,19 @@ base::Status PageCensus::read_rest(uint64_t first_frame, uint64_t count,
   return base::Ok{};
 }
 
-base::Status PageCensus::read_chunk(uint64_t first_frame, uint64_t count,
-                                    PageStructs* structs) {
+base::Status PageCensus::read_owners(uint64_t first_frame, uint64_t count,
+                                     PageStructs* structs) {
   flags_.resize(count);
   base::Status status =
       read_words(flags_file_.get(), first_frame, flags_, model::kPageAbsent);
-  if (status && structs) {
-    structs_.resize(count);
-    status = structs->read(first_frame, flags_, structs_);
-  }
+  if (!status || !structs) return status;
+  structs_.resize(count);
+  return structs->read(first_frame, flags_, structs_);
+}
+
+base::Status PageCensus::read_chunk(uint64_t first_frame, uint64_t count,
+                                    PageStructs* structs) {
+  base::Status status = read_owners(first_frame, count, structs);
   if (!status) return status;
   return read_rest(first_frame, count, structs != nullptr);
 }
@@ -123,19 +158,28 @@ void PageCensus::visit_chunk(uint64_t first_frame, bool has_structs,
 
 base::Status PageCensus::walk(const std::vector<model::FrameRange>& ranges,
                               PageStructs* structs, const Visitor& visit) {
-  for (const model::FrameRange& range : ranges) {
-    uint64_t first = range.first;
-    while (first < range.last) {
-      // Up to a round number, so that a large page is whole in its chunk.
-      const uint64_t end =
-          std::min(range.last, (first / kChunkFrames + 1) * kChunkFrames);
-      base::Status status = read_chunk(first, end - first, structs);
-      if (!status) return status;
-      visit_chunk(first, structs != nullptr, visit);
-      first = end;
-    }
-  }
-  return base::Ok{};
+  return for_each_chunk(
+      ranges, [&](uint64_t first, uint64_t count) -> base::Status {
+        base::Status status = read_chunk(first, count, structs);
+        if (status) visit_chunk(first, structs != nullptr, visit);
+        return status;
+      });
+}
+
+base::Status PageCensus::walk_owners(
+    const std::vector<model::FrameRange>& ranges, PageStructs& structs,
+    const Visitor& visit) {
+  return for_each_chunk(
+      ranges, [&](uint64_t first, uint64_t count) -> base::Status {
+        base::Status status = read_owners(first, count, &structs);
+        if (!status) return status;
+        model::PageChunk chunk;
+        chunk.first_frame = first;
+        chunk.flags = flags_;
+        chunk.structs = structs_;
+        visit(chunk);
+        return base::Ok{};
+      });
 }
 
 base::Status PageCensus::walk_sample(

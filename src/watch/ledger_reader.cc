@@ -32,20 +32,6 @@ using analysis::LedgerProcess;
 using analysis::PageClass;
 using model::LedgerTier;
 
-// Frames of System RAM, in whole pages.
-std::vector<model::FrameRange> ram_of(const model::IoMemory& iomem,
-                                      uint64_t page_bytes) {
-  std::vector<model::FrameRange> ranges;
-  for (const model::IoResource& resource : iomem.resources) {
-    if (!model::is_system_ram(resource)) continue;
-    const model::FrameRange range = {
-        (resource.first + page_bytes - 1) / page_bytes,
-        (resource.last + 1) / page_bytes};
-    if (range.first < range.last) ranges.push_back(range);
-  }
-  return ranges;
-}
-
 class LedgerReader {
  public:
   LedgerReader(const source::Roots& roots, const LedgerOptions& options)
@@ -166,7 +152,7 @@ base::Status LedgerReader::take_census(source::PageCensus& census) {
     if (stacks) tally_->set_stacks(*stacks);
   }
   return census.walk(
-      ram_of(*input_.kernel.iomem, input_.page_bytes),
+      source::ram_frames(*input_.kernel.iomem, input_.page_bytes),
       structs_ ? &*structs_ : nullptr,
       [&](const model::PageChunk& chunk) { tally_->add(chunk); });
 }
@@ -277,7 +263,7 @@ base::Result<LedgerReading> LedgerReader::read_sample() {
                       input_.kernel.iomem.unknown_because);
   }
   const std::vector<model::FrameRange> ram =
-      ram_of(*input_.kernel.iomem, input_.page_bytes);
+      source::ram_frames(*input_.kernel.iomem, input_.page_bytes);
   uint64_t total = 0;
   for (const model::FrameRange& range : ram)
     total += range.count();

@@ -191,6 +191,47 @@ class Objects(unittest.TestCase):
             self.assertNotIn(self.one(kind, number)["id"], hidden, number)
         self.assertTrue(all(o["map_count"] == 0 for o in hidden.values()))
 
+    def test_hidden_names_what_only_its_pages_tell_of(self):
+        if run_json("ledger", "--tier", "structs")["tier"] != "structs":
+            self.skipTest("BPF may not look at pages here")
+        # Beside the tests and not in /tmp, which may be shared memory.
+        folder = pathlib.Path(__file__).resolve().parents[2] / "build"
+        folder.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as name:
+            path = pathlib.Path(name) / "read and closed"
+            with open(path, "wb") as file:
+                file.write(bytes(83 * PAGE))
+                os.fsync(file.fileno())
+            path.read_bytes()
+            report = run_json("objects", "hidden")
+        hidden = objects_by_id(report)
+        flying = hidden[f"memfd:{self.zoo.says['memfd_in_flight']}"]
+        self.assertEqual(flying["name"], "memfd:in flight")
+        # The rest of the path is that of the first mount it is seen through.
+        closed = [o for o in report["objects"]
+                  if o["name"].endswith(f"{path.parent.name}/{path.name}")]
+        self.assertEqual(len(closed), 1)
+        for found, pages in ((flying, 53), (closed[0], 83)):
+            with self.subTest(found["name"]):
+                self.assertTrue(found["found_by_pages"])
+                self.assertEqual(found["size_bytes"], pages * PAGE)
+                self.assertEqual(found["alloc_bytes"], pages * PAGE)
+                self.assertEqual((found["fd_count"], found["holders"]), (0, []))
+        # Nothing that has a name already is found a second time.
+        for kind, number in (("memfd", "memfd_held"), ("memfd", "memfd_mapped"),
+                             ("tmpfs", "tmpfs_closed"), ("sysv", "sysv_detached")):
+            one = self.one(kind, number)["id"]
+            self.assertNotIn("found_by_pages", hidden.get(one, {}), number)
+        self.assertGreaterEqual(report["shmem"]["found_bytes"], 53 * PAGE)
+        again = run_json("objects", flying["id"])["objects"]
+        self.assertEqual([o["name"] for o in again], ["memfd:in flight"])
+
+    def test_hidden_by_proc_alone_leaves_them_in_the_rest(self):
+        report = run_json("objects", "hidden", "--source", "proc")
+        self.assertNotIn(f"memfd:{self.zoo.says['memfd_in_flight']}", objects_by_id(report))
+        self.assertNotIn("found_bytes", report["shmem"])
+        self.assertGreaterEqual(report["shmem"]["unreachable_bytes"], 53 * PAGE)
+
     def test_an_id_can_be_typed_back(self):
         for kind, number in (("memfd", "memfd_held"), ("sysv", "sysv_attached"),
                              ("file", "file")):

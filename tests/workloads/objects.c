@@ -113,6 +113,7 @@ static void send_away(size_t pages) {
   int ends[2];
   must(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "socketpair");
   int fd = make_memfd("in flight", pages, 0);
+  say("memfd_in_flight", inode_of(fd));
   char byte = 0;
   struct iovec data = {&byte, 1};
   union {

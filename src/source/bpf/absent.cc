@@ -56,6 +56,10 @@ bool ObjectLists::mappings_of(
   return false;
 }
 
+std::unordered_set<uint64_t> ObjectLists::page_owners() const {
+  return {};
+}
+
 struct PageStructs::State {};
 
 base::Result<PageStructs> PageStructs::open() {

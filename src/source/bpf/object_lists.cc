@@ -180,6 +180,19 @@ bool ObjectLists::descriptors_of(
   });
 }
 
+std::unordered_set<uint64_t> ObjectLists::page_owners() const {
+  std::unordered_set<uint64_t> owners;
+  for (const List* list : {&descriptors_, &mappings_}) {
+    for (size_t at = 0; at < list->bytes.size();) {
+      const Record record = record_at(list->bytes, at);
+      if (record.bytes == 0) break;
+      owners.insert(record.head.pages);
+      at += record.bytes;
+    }
+  }
+  return owners;
+}
+
 bool ObjectLists::mappings_of(
     int32_t pid, const std::function<void(const KernelMapping&)>& visit) const {
   constexpr uint64_t kRead = 1;

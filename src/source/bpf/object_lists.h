@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/result.h"
 #include "model/mapping.h"
@@ -61,6 +62,10 @@ class ObjectLists {
   bool mappings_of(
       int32_t pid,
       const std::function<void(const KernelMapping&)>& visit) const;
+
+  // The address spaces that any of them refers to, also of processes that /proc
+  // would not show us: what PageStruct::owner tells of a page.
+  std::unordered_set<uint64_t> page_owners() const;
 
   // Where the records of a process lie; those of one follow each other.
   struct Span {

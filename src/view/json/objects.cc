@@ -41,6 +41,7 @@ void write_object(JsonWriter& json, const ObjectRow& row) {
   json.member("kind", model::object_kind_token(row.kind));
   json.member("name", row.name);
   json.member("deleted", row.is_deleted);
+  if (row.is_found_by_pages) json.member("found_by_pages", true);
   json.member("rights", model::rights_letters(row.rights));
   if (!row.parent_id.empty()) json.member("parent_id", row.parent_id);
   json.member("child_count", row.child_count);
@@ -66,6 +67,7 @@ void write_account(JsonWriter& json, const char* name, const char* rest_name,
   json.member("total_bytes", account.total_bytes);
   json.member("named_bytes", account.named.bytes);
   json.member(rest_name, account.rest_bytes);
+  if (account.found_bytes) json.member("found_bytes", *account.found_bytes);
   if (account.named.is_lower_bound()) {
     json.key("lower_bounds");
     json.begin_array();

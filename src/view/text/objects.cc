@@ -144,12 +144,16 @@ std::string account_line(const TextStyle& style, std::string_view what,
   const std::string at_most = !account.named.is_lower_bound() ? ""
                               : style.utf8                    ? "≤"
                                                               : "<=";
-  return wrapped(style, Ink::Plain, 0,
-                 fmt::format("{}: {} = {} {} + {} {}", what,
-                             base::short_size(account.total_bytes, style.unit),
-                             dense(style, account.named), named_word,
-                             at_most + dense_signed(style, account.rest_bytes),
-                             rest_word));
+  std::string line =
+      fmt::format("{}: {} = {} {} + {} {}", what,
+                  base::short_size(account.total_bytes, style.unit),
+                  dense(style, account.named), named_word,
+                  at_most + dense_signed(style, account.rest_bytes), rest_word);
+  if (account.found_bytes) {
+    line += fmt::format(", {} of it found by its pages",
+                        base::short_size(*account.found_bytes, style.unit));
+  }
+  return wrapped(style, Ink::Plain, 0, line);
 }
 
 // Each reason once, with how many values it cost.
@@ -202,6 +206,20 @@ std::string unreadable_lines(const ObjectReport& report,
   return wrapped(style, Ink::Warn, 0, text);
 }
 
+// What stands in the list, and what cannot.
+std::string_view hidden_words(const ObjectReport& report) {
+  if (report.pages_were_read) {
+    return "unreachable is what no process, mount or segment leads to: memfds "
+           "on their way through a socket, file systems that are mounted over, "
+           "memory of processes that could not be read; what its pages tell of "
+           "is listed unless it is mapped";
+  }
+  return "unreachable is shared memory without a name here: memfds on their "
+         "way "
+         "through a socket, file systems that are mounted over or were never "
+         "listed; neither it nor closed files can be named from /proc";
+}
+
 std::string footer(const ObjectReport& report, const TextStyle& style) {
   std::string out;
   if (report.shmem) {
@@ -212,11 +230,7 @@ std::string footer(const ObjectReport& report, const TextStyle& style) {
                         "of files in use", "of closed files");
   }
   if (report.selection == ObjectSelection::Hidden) {
-    out += wrapped(
-        style, Ink::Dim, 0,
-        "unreachable is shared memory without a name here: memfds on their way "
-        "through a socket, file systems that are mounted over or were never "
-        "listed; neither it nor closed files can be named from /proc");
+    out += wrapped(style, Ink::Dim, 0, hidden_words(report));
   }
   out += unreadable_lines(report, style);
   if (report.ended_count > 0) {

@@ -37,7 +37,7 @@ ObjectScan scan_of(std::vector<MemoryObject> objects) {
 
 ObjectOptions chosen(ObjectSelection selection, int32_t pid = 0,
                      std::string id = "") {
-  return {selection, pid, std::move(id), std::nullopt};
+  return {selection, pid, std::move(id), std::nullopt, std::nullopt};
 }
 
 ObjectReport report_of(const ObjectScan& scan, ObjectOptions options = {}) {
@@ -147,6 +147,53 @@ TEST(ObjectReport, FoldsWhatIsBeyondTheTop) {
   EXPECT_EQ(report.folded_count, 2);
   EXPECT_EQ(report.folded_alloc.bytes, 30);
   EXPECT_EQ(report.shmem->named.bytes, 60) << "folding hides no memory";
+}
+
+MemoryObject found_by_pages(ObjectKind kind, uint64_t inode, uint64_t bytes) {
+  MemoryObject object = object_of(kind, inode, bytes);
+  object.is_found_by_pages = true;
+  return object;
+}
+
+TEST(ObjectReport, WhatPagesToldOfIsPartOfTheRest) {
+  ObjectScan scan = scan_of({object_of(ObjectKind::Memfd, 1, 100),
+                             found_by_pages(ObjectKind::Memfd, 2, 30)});
+  scan.meminfo->shmem_bytes = 150;
+  scan.pages_were_read = true;
+  const ObjectReport report = report_of(scan, chosen(ObjectSelection::Hidden));
+  ASSERT_TRUE(report.shmem);
+  EXPECT_EQ(report.shmem->named.bytes, 100);
+  EXPECT_EQ(report.shmem->rest_bytes, 50);
+  EXPECT_EQ(report.shmem->found_bytes, 30);
+  EXPECT_EQ(report.rows.size(), 2);
+}
+
+TEST(ObjectReport, PagesThatWereNotAskedFoundNothing) {
+  const ObjectReport report = report_of(scan_of({}));
+  EXPECT_FALSE(report.shmem->found_bytes) << "nothing is not the same as zero";
+}
+
+TEST(ObjectReport, FoldsTheSmallestOfThoseThatOnlyPagesToldOf) {
+  ObjectOptions options = chosen(ObjectSelection::Hidden);
+  options.top_by_pages = 1;
+  const ObjectReport report =
+      report_of(scan_of({found_by_pages(ObjectKind::File, 1, 10),
+                         found_by_pages(ObjectKind::File, 2, 30),
+                         found_by_pages(ObjectKind::File, 3, 20),
+                         object_of(ObjectKind::Memfd, 4, 1)}),
+                options);
+  ASSERT_EQ(report.rows.size(), 2);
+  EXPECT_EQ(report.rows[0].id, "file:2");
+  EXPECT_EQ(report.rows[1].id, "memfd:4") << "others are all shown";
+  EXPECT_EQ(report.folded_count, 2);
+  EXPECT_EQ(report.folded_alloc.bytes, 30);
+}
+
+TEST(ObjectReport, WhatAnUnreadProcessMapsIsNotHidden) {
+  MemoryObject mapped = found_by_pages(ObjectKind::Memfd, 1, 10);
+  mapped.attach_count = 1;
+  EXPECT_TRUE(report_of(scan_of({mapped}), chosen(ObjectSelection::Hidden))
+                  .rows.empty());
 }
 
 TEST(ObjectReport, KeepsThoseThatCouldNotBeReadApart) {

@@ -22,6 +22,22 @@ TEST(ObjectsText, HasEveryColumnAndTheHeadTwice) {
       << text;
 }
 
+TEST(ObjectsText, WhatPagesToldOfStandsBehindTheRest) {
+  analysis::ObjectReport report = objects_example();
+  report.selection = analysis::ObjectSelection::Hidden;
+  TextStyle style;
+  style.width = 200;
+  EXPECT_NE(objects_text(report, style).find("named from /proc"),
+            std::string::npos);
+  report.pages_were_read = true;
+  report.shmem->found_bytes = 4 * kMiB;
+  const std::string text = objects_text(report, style);
+  EXPECT_NE(text.find("+ 15.4M unreachable, 4.00M of it found by its pages\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("named from /proc"), std::string::npos);
+}
+
 TEST(ObjectsText, DeviceMemoryIsPhys) {
   TextStyle style;
   style.wide = true;
