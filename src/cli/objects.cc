@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "cli/targets.h"
 #include "source/object_source.h"
+#include "view/csv/objects.h"
 #include "view/json/objects.h"
 #include "view/text/objects.h"
 
@@ -92,6 +93,18 @@ base::Result<analysis::ObjectReport> read_report(
   return analysis::make_object_report(*scan, chosen);
 }
 
+std::string rendered(const analysis::ObjectReport& report,
+                     const CommonOptions& options, int output) {
+  switch (options.format) {
+    case Format::Text:
+      return view::objects_text(report, text_style(options, output));
+    case Format::Csv:
+      return view::objects_csv(report);
+    default:
+      return view::objects_json(report, json_layout(options.format));
+  }
+}
+
 base::Result<ExitCode> run_objects(const ObjectsCommandOptions& options) {
   base::Result<source::Roots> roots =
       source::open_roots(options.common.proc_path);
@@ -112,12 +125,8 @@ base::Result<ExitCode> run_objects(const ObjectsCommandOptions& options) {
     report = read_report(*roots, *chosen, scan_options, options.common.quiet);
   }
   if (!report) return report.error();
-  const std::string text =
-      options.common.format == Format::Text
-          ? view::objects_text(*report,
-                               text_style(options.common, output->fd()))
-          : view::objects_json(*report, json_layout(options.common.format));
-  base::Status written = output->write(text);
+  base::Status written =
+      output->write(rendered(*report, options.common, output->fd()));
   if (!written) return written.error();
   return ExitCode::Done;
 }
@@ -149,6 +158,7 @@ Command objects_command() {
       {"tidemark objects 1234", "what one process refers to"},
       {"tidemark objects hidden", "memory that no address space shows"},
       {"tidemark objects memfd:1054", "who maps it, who holds it"},
+      {"tidemark objects hidden --csv", "closed files and all, for a sheet"},
       {"tidemark objects all --json | jq .shmem", "is any of it unreachable?"},
   };
   OptionTable& table = command.options;
@@ -178,7 +188,7 @@ Command objects_command() {
                  }
                  return base::Ok{};
                });
-  add_common_options(table, options->common, {"text", "json", "jsonl"});
+  add_common_options(table, options->common, {"text", "json", "jsonl", "csv"});
   command.run = [options] { return run_objects(*options); };
   return command;
 }
