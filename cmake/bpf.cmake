@@ -46,7 +46,7 @@ foreach(source IN LISTS bpf_sources)
   set(object ${bpf_output}/${name}.bpf.o)
   set(skeleton ${bpf_output}/${name}.skel.h)
   set(form)
-  set(mend COMMAND true)
+  set(mend)
   if(name IN_LIST bpf_light)
     set(form --use-loader)
     # What bpftool 7.1 writes is C and not C++.

@@ -32,7 +32,7 @@ bool is_of_object(const Mapping& mapping) {
   return mapping.is_file() || mapping.name.starts_with("/SYSV");
 }
 
-// A name may hold anything; where maps would break a line it writes \\012.
+// A name may hold anything; where maps would break a line it writes \012.
 void escape_lines(std::string_view link, std::string& name) {
   name.clear();
   while (true) {
@@ -77,7 +77,7 @@ std::string object_name(ObjectKind kind, std::string_view link) {
 bool ObjectWalk::take_mappings(const Reader& reader) {
   if (!lists_ || reader.mount_namespace == 0) return false;
   bool is_shown_otherwise = false;
-  bool is_listed =
+  const bool is_listed =
       lists_->mappings_of(reader.pid, [&](const KernelMapping& told) {
         is_shown_otherwise = is_shown_otherwise || told.is_shown_otherwise;
       });
