@@ -259,9 +259,11 @@ size_t ObjectWalk::object_of_file(const Reader& reader, const FileFacts& facts,
     object.alloc_bytes = model::known(facts.block_bytes);
   }
   if (is_dma_buf) object.size_bytes = object.alloc_bytes;
-  // What cachestat would count.
+  // What cachestat would count. tmpfs puts its blocks right only when it is
+  // asked; the iterator has not asked, and its pages are what is in RAM.
   if (told && told->is_as_stat &&
-      (type == FileSystemType::Local || type == FileSystemType::Ramfs)) {
+      (object.is_shmem || type == FileSystemType::Local ||
+       type == FileSystemType::Ramfs)) {
     object.alloc_bytes = model::known(
         told->cached_pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)));
   }
