@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""`trace` on Debian's 6.1 and 6.12 kernels in QEMU, with what the machine the
+tests run on may lack: modules that are loaded while it traces.
+"""
+
+import json
+import os
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import guest
+
+TIDEMARK = os.environ.get("TIDEMARK_STATIC", guest.ROOT / "build/static/tidemark")
+
+HELD_PAGES = 4001
+OWN_PAGES = 96     # of the holder: code, stack, page tables
+DATA_PAGES = 2048  # that do not compress, in a block device of zram's
+
+SCRIPT = f"""
+/bin/tidemark trace --json -o /run/trace.json 2>/run/said 3>&- &
+tracer=$!
+tries=0
+until grep -q tracing /run/said; do
+  tries=$((tries + 1))
+  if [ $tries -gt 200 ]; then
+    send said /run/said
+    fail "the trace does not begin: $(cat /run/said)"
+  fi
+  usleep 100000
+done
+/bin/hold /run/held private {HELD_PAGES} 3>&- &
+hold=$!
+wait_for /run/held
+for module in /late/*; do
+  insmod $module || fail "cannot load $module"
+done
+echo 16M >/sys/block/zram0/disksize
+dd if=/dev/urandom of=/dev/zram0 bs=64k count={DATA_PAGES // 16} 2>/dev/null
+sync
+kill -INT $tracer
+wait $tracer
+echo $? >/run/ended
+send ended /run/ended
+send said /run/said
+send trace /run/trace.json
+echo $hold >/run/pid
+send pid /run/pid
+show unwound /bin/tidemark trace --unwind-all --json -- /bin/busybox true
+show summary /bin/tidemark trace --report module_summary,task_summary --duration 1s
+"""
+
+
+def sums_are_right(node):
+    below = sum(child["pages"] for child in node.get("stacks", []))
+    return node["pages"] == node["own_pages"] + below and all(
+        map(sums_are_right, node.get("stacks", [])))
+
+
+def frames_of(node):
+    for child in node.get("stacks", []):
+        yield child
+        yield from frames_of(child)
+
+
+class Checks:
+    """What must hold in a guest of each kernel."""
+
+    @classmethod
+    def setUpClass(cls):
+        files = {"bin/tidemark": pathlib.Path(TIDEMARK),
+                 "bin/hold": guest.compiled(pathlib.Path(__file__).with_name("hold.c"))}
+        try:
+            booted = guest.kernel(cls.series)
+            for i, (name, content) in enumerate(booted.modules("lzo-rle", "zram")):
+                files[f"late/{i:02}-{name}"] = content
+            cls.ran = guest.run(booted, SCRIPT, files, seconds=200)
+        except guest.Unavailable as reason:
+            raise unittest.SkipTest(str(reason)) from None
+        print(f"Linux {booted.version} booted, did all and ended in "
+              f"{cls.ran.seconds:.1f} s", file=sys.stderr)
+        cls.trace = json.loads(cls.ran.text("trace"))
+        cls.pid = int(cls.ran.text("pid"))
+
+    def test_it_is_counted_in_the_kernel(self):
+        self.assertEqual(self.ran.text("ended"), "0\n")
+        self.assertEqual(self.trace["backend"], "bpf", self.ran.text("said"))
+        self.assertEqual(self.trace["table_full"], 0)
+        print({key: self.trace[key] for key in
+               ("missed", "untracked_frees", "overwritten", "verified_stacks",
+                "wrong_stacks", "notes")}, file=sys.stderr)
+        self.assertLessEqual(self.trace["wrong_stacks"],
+                             self.trace["verified_stacks"] * 0.01)
+
+    def test_what_is_held_is_shown(self):
+        tasks = [task for task in self.trace["tasks"] if task["pid"] == self.pid]
+        self.assertEqual(len(tasks), 1)
+        self.assertGreaterEqual(tasks[0]["pages"], HELD_PAGES)
+        self.assertLess(tasks[0]["pages"], HELD_PAGES + OWN_PAGES)
+        self.assertIn("hold", tasks[0]["cmdline"])
+        self.assertTrue(sums_are_right(tasks[0]))
+
+    def test_pages_of_a_module_are_the_modules(self):
+        pages = {module["name"]: module["pages"] for module in self.trace["modules"]}
+        print({name: count for name, count in pages.items() if name}, file=sys.stderr)
+        # zsmalloc is part of the image on some kernels and a module on others.
+        of_zram = pages.get("zram", 0) + pages.get("zsmalloc", 0)
+        self.assertGreater(of_zram, DATA_PAGES * 0.98)
+        self.assertLess(of_zram, DATA_PAGES * 1.1)
+
+    def test_frames_have_names(self):
+        frames = [frame for task in self.trace["tasks"] for frame in frames_of(task)]
+        named = [frame for frame in frames if frame["symbol"]]
+        self.assertGreater(len(named), len(frames) * 0.99)
+        self.assertTrue(any(frame.get("module") == "zram" for frame in frames))
+
+    def test_unwinding_all_gives_the_same_kind_of_answer(self):
+        unwound = json.loads(self.ran.output("unwound"))
+        self.assertEqual(unwound["verified_stacks"], 0)
+        self.assertTrue(unwound["tasks"])
+
+    def test_reports_are_printed(self):
+        text = self.ran.output("summary")
+        self.assertIn("======== Report format module_summary: ========", text)
+        self.assertIn("======== Report format task_summary END ========", text)
+
+
+class Debian6_1(Checks, unittest.TestCase):
+    series = "6.1"
+
+
+class Debian6_12(Checks, unittest.TestCase):
+    series = "6.12"
+
+
+if __name__ == "__main__":
+    guest.main("6.1")
