@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analysis/ledger.h"
 #include "analysis/page_sets.h"
 #include "analysis/page_tally.h"
 #include "analysis/system_report.h"
@@ -32,13 +33,36 @@ using analysis::LedgerProcess;
 using analysis::PageClass;
 using model::LedgerTier;
 
+// What it takes to look at pages.
+struct Pages {
+  source::PageCensus census;
+  model::IoMemory iomem;
+};
+
+base::Result<Pages> open_pages(const source::Roots& roots) {
+  base::Result<source::PageCensus> census =
+      source::PageCensus::open(roots.proc);
+  if (!census) return census.error();
+  model::Reading<model::IoMemory> iomem = source::read_iomem(roots);
+  if (!iomem) return base::fail(base::ErrorKind::Denied, iomem.unknown_because);
+  // Root of a container may open it and still not see the physical map.
+  if (iomem->addresses == model::AddressForm::Hidden) {
+    return base::fail(base::ErrorKind::Denied,
+                      "/proc/iomem hides the addresses of RAM");
+  }
+  return Pages{std::move(*census), std::move(*iomem)};
+}
+
 class LedgerReader {
  public:
-  LedgerReader(const source::Roots& roots, const LedgerOptions& options)
+  LedgerReader(const source::Roots& roots, const LedgerOptions& options,
+               Pages pages)
       : roots_(roots),
         options_(options),
+        census_(std::move(pages.census)),
         cgroups_(source::CgroupHierarchy::find(roots)),
         reader_(roots, cgroups_, detail()) {
+    input_.kernel.iomem = model::known(std::move(pages.iomem));
     input_.groups = cgroups_.list();
     for (const auto& [inode, path] : input_.groups)
       group_inodes_[path] = inode;
@@ -58,13 +82,18 @@ class LedgerReader {
   base::Status read_processes();
   void walk_processes(const FrameVisitor& visit);
   void read_counters();
-  base::Status take_census(source::PageCensus& census);
+  std::vector<model::FrameRange> ram() const {
+    return source::ram_frames(*input_.kernel.iomem, input_.page_bytes);
+  }
+  base::Status take_census();
   void name_owners();
-  base::Status look_again(source::PageCensus& census);
+  base::Status look_again();
+  void open_structs();
   analysis::WhatIf imagine() const;
 
   const source::Roots& roots_;
   const LedgerOptions& options_;
+  source::PageCensus census_;
   source::CgroupHierarchy cgroups_;
   source::ProcessReader reader_;
   analysis::LedgerInput input_;
@@ -80,6 +109,16 @@ class LedgerReader {
   uint64_t changed_pages_ = 0;
   uint64_t unreadable_pages_ = 0;
 };
+
+void LedgerReader::open_structs() {
+  if (options_.most != LedgerTier::Structs || !roots_.is_live) return;
+  base::Result<source::PageStructs> structs = source::PageStructs::open();
+  if (structs) {
+    structs_ = std::move(*structs);
+  } else {
+    tier_note_ = structs.error().what;
+  }
+}
 
 // Those that are not known yet.
 base::Status LedgerReader::read_processes() {
@@ -135,12 +174,11 @@ void LedgerReader::read_counters() {
     input_.page_bytes = machine->page_size_bytes;
   }
   input_.kernel.counters = source::read_page_counters(roots_);
-  input_.kernel.iomem = source::read_iomem(roots_);
   input_.kernel.vmalloc = source::read_vmallocinfo(roots_);
   input_.kernel.slab = source::read_slabinfo(roots_);
 }
 
-base::Status LedgerReader::take_census(source::PageCensus& census) {
+base::Status LedgerReader::take_census() {
   const bool by_mapper = options_.by == analysis::LedgerBy::Process ||
                          !options_.dying_pids.empty() ||
                          !options_.dying_groups.empty();
@@ -151,9 +189,8 @@ base::Status LedgerReader::take_census(source::PageCensus& census) {
         structs_->kernel_stacks();
     if (stacks) tally_->set_stacks(*stacks);
   }
-  return census.walk(
-      source::ram_frames(*input_.kernel.iomem, input_.page_bytes),
-      structs_ ? &*structs_ : nullptr,
+  return census_.walk(
+      ram(), structs_ ? &*structs_ : nullptr,
       [&](const model::PageChunk& chunk) { tally_->add(chunk); });
 }
 
@@ -188,7 +225,7 @@ void LedgerReader::name_owners() {
 
 // Pages that are mapped otherwise than we found: a second look at all processes
 // tells those that changed meanwhile, and who maps them now.
-base::Status LedgerReader::look_again(source::PageCensus& census) {
+base::Status LedgerReader::look_again() {
   const std::vector<analysis::PageTally::Page>& pages = tally_->disagreements();
   if (pages.empty()) return base::Ok{};
   base::Status status = read_processes();
@@ -210,7 +247,7 @@ base::Status LedgerReader::look_again(source::PageCensus& census) {
     again.add(found);
   });
   std::unordered_map<uint64_t, uint64_t> counts;
-  status = census.walk_frames(frames, [&](const model::PageChunk& chunk) {
+  status = census_.walk_frames(frames, [&](const model::PageChunk& chunk) {
     for (size_t i = 0; i < chunk.counts.size(); ++i) {
       const uint64_t frame = chunk.first_frame + i;
       if (wanted.contains(frame)) counts[frame] = chunk.counts[i];
@@ -254,24 +291,16 @@ analysis::WhatIf LedgerReader::imagine() const {
 
 base::Result<LedgerReading> LedgerReader::read_sample() {
   const uint64_t started = base::monotonic_ns();
-  base::Result<source::PageCensus> census =
-      source::PageCensus::open(roots_.proc);
-  if (!census) return census.error();
   read_counters();
-  if (!input_.kernel.iomem) {
-    return base::fail(base::ErrorKind::Denied,
-                      input_.kernel.iomem.unknown_because);
-  }
-  const std::vector<model::FrameRange> ram =
-      source::ram_frames(*input_.kernel.iomem, input_.page_bytes);
+  const std::vector<model::FrameRange> ranges = ram();
   uint64_t total = 0;
-  for (const model::FrameRange& range : ram)
+  for (const model::FrameRange& range : ranges)
     total += range.count();
   // Neighbours are cheap to read and much alike: few of them.
   constexpr uint64_t kRunFrames = 16;
   analysis::SampleTally sample(sets_);
-  base::Status status = census->walk_sample(
-      ram, std::max<uint64_t>(options_.sample_pages / kRunFrames, 2),
+  base::Status status = census_.walk_sample(
+      ranges, std::max<uint64_t>(options_.sample_pages / kRunFrames, 2),
       kRunFrames, [&](const model::PageChunk& run) { sample.add(run); });
   if (!status) return status.error();
   const analysis::PageTally tally = sample.estimate(total);
@@ -286,30 +315,16 @@ base::Result<LedgerReading> LedgerReader::read_sample() {
 
 base::Result<LedgerReading> LedgerReader::read() {
   const uint64_t started = base::monotonic_ns();
-  base::Result<source::PageCensus> census =
-      source::PageCensus::open(roots_.proc);
-  if (!census) return census.error();
-  if (options_.most == LedgerTier::Structs && roots_.is_live) {
-    base::Result<source::PageStructs> structs = source::PageStructs::open();
-    if (structs) {
-      structs_ = std::move(*structs);
-    } else {
-      tier_note_ = structs.error().what;
-    }
-  }
+  open_structs();
   base::Status status = read_processes();
   if (!status) return status.error();
   read_counters();
-  if (!input_.kernel.iomem) {
-    return base::fail(base::ErrorKind::Denied,
-                      input_.kernel.iomem.unknown_because);
-  }
   walk_processes([&](uint32_t process, std::span<const uint64_t> frames) {
     sets_.begin_process(process);
     sets_.add(frames);
   });
-  status = take_census(*census);
-  if (status) status = look_again(*census);
+  status = take_census();
+  if (status) status = look_again();
   if (!status) return status.error();
   name_owners();
   input_.tally = &*tally_;
@@ -324,8 +339,8 @@ base::Result<LedgerReading> LedgerReader::read() {
   }
   reading.ledger.tier_note = tier_note_;
   reading.ledger.own_bytes = sets_.memory_bytes();
-  if (!census->group_note().empty()) {
-    reading.ledger.notes.push_back("no groups: " + census->group_note());
+  if (!census_.group_note().empty()) {
+    reading.ledger.notes.push_back("no groups: " + census_.group_note());
   }
   if (unread_count_ > 0) {
     reading.ledger.notes.push_back(
@@ -336,10 +351,6 @@ base::Result<LedgerReading> LedgerReader::read() {
   reading.ledger.elapsed_ns = base::monotonic_ns() - started;
   return reading;
 }
-
-}  // namespace
-
-namespace {
 
 base::Result<LedgerReading> read_counters_alone(const source::Roots& roots,
                                                 const std::string& because) {
@@ -368,19 +379,12 @@ base::Result<LedgerReading> read_ledger(const source::Roots& roots,
   if (options.most == LedgerTier::Counters && !needs_pages) {
     return read_counters_alone(roots, "");
   }
-  if (!needs_pages) {
-    base::Result<source::PageCensus> census =
-        source::PageCensus::open(roots.proc);
-    if (!census) return read_counters_alone(roots, census.error().what);
-    // Root of a container may open it and still not see the physical map.
-    const model::Reading<model::IoMemory> iomem = source::read_iomem(roots);
-    if (!iomem || iomem->addresses == model::AddressForm::Hidden) {
-      return read_counters_alone(
-          roots, iomem ? "/proc/iomem hides the addresses of RAM"
-                       : iomem.unknown_because);
-    }
+  base::Result<Pages> pages = open_pages(roots);
+  if (!pages && !needs_pages) {
+    return read_counters_alone(roots, pages.error().what);
   }
-  LedgerReader reader(roots, options);
+  if (!pages) return pages.error();
+  LedgerReader reader(roots, options, std::move(*pages));
   return options.sample_pages > 0 ? reader.read_sample() : reader.read();
 }
 

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "analysis/ledger.h"
+#include "analysis/ledger_input.h"
+#include "analysis/what_if.h"
 #include "base/result.h"
 #include "model/ledger.h"
 #include "source/roots.h"

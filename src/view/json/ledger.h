@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/ledger.h"
+#include "analysis/what_if.h"
 #include "base/json.h"
 #include "model/ledger.h"
 

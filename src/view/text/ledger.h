@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "analysis/ledger.h"
+#include "analysis/what_if.h"
 #include "model/ledger.h"
 #include "view/text/style.h"
 

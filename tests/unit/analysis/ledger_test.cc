@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
 #include <vector>
+
+#include "unit/analysis/ledger_machine.h"
 
 namespace tidemark::analysis {
 namespace {
@@ -21,81 +22,9 @@ using model::LedgerRow;
 using model::PageStruct;
 using model::PageType;
 
-constexpr uint64_t kPage = 4096;
-constexpr uint64_t kFile = 0xffff888000001000;
-constexpr uint64_t kCache = 0xffff888000002000;
 constexpr uint64_t kHuge = std::numeric_limits<uint64_t>::max();
 constexpr LedgerBy kAllBy[] = {LedgerBy::Class, LedgerBy::Cgroup,
                                LedgerBy::Process, LedgerBy::File};
-
-// A machine of some pages: what a census and a walk have found.
-struct Machine {
-  PageSets sets;
-  std::unique_ptr<PageTally> tally;
-  LedgerInput input;
-  uint64_t next_frame = 1;
-
-  explicit Machine(size_t process_count, bool by_mapper = false)
-      : tally(std::make_unique<PageTally>(
-            sets, by_mapper ? TallyBy::Mapper : TallyBy::Owner)) {
-    for (size_t i = 0; i < process_count; ++i) {
-      LedgerProcess process;
-      process.pid = static_cast<int32_t>(100 + i);
-      process.name = i % 2 == 0 ? "even" : "odd";
-      process.group = 1 + i % 2;
-      process.thread_count = 1;
-      process.is_read = true;
-      input.processes.push_back(process);
-    }
-    input.groups = {{1, "/one"}, {2, "/two"}};
-    input.files = {{kFile, "/usr/bin/tool"}, {kFile + 8, "/etc/passwd"}};
-    input.caches = {{kCache, "dentry"}, {kCache + 8, "inode_cache"}};
-  }
-
-  // Pages with one look, mapped by these.
-  void add(uint64_t count, uint64_t flags,
-           const std::vector<uint32_t>& mappers = {}, uint64_t group = 0,
-           const PageStruct* info = nullptr) {
-    std::vector<uint64_t> frames;
-    for (uint64_t i = 0; i < count; ++i)
-      frames.push_back(next_frame + i);
-    std::vector<SetMember> members;
-    for (uint32_t process : mappers) {
-      if (members.empty() || members.back().process != process) {
-        members.push_back({process, 0});
-      }
-      ++members.back().times;
-    }
-    const SetId set = sets.set_of(members);
-    for (uint64_t frame : frames) {
-      if (set != 0) sets.move(frame, set);
-    }
-    const std::vector<uint64_t> all_flags(count, flags);
-    const std::vector<uint64_t> counts(count, mappers.size());
-    const std::vector<uint64_t> groups(count, group);
-    const std::vector<PageStruct> structs(count, info ? *info : PageStruct());
-    model::PageChunk chunk;
-    chunk.first_frame = next_frame;
-    chunk.flags = all_flags;
-    chunk.counts = counts;
-    chunk.groups = groups;
-    if (info) chunk.structs = structs;
-    tally->add(chunk);
-    next_frame += count;
-  }
-
-  Ledger ledger(LedgerBy by = LedgerBy::Class) {
-    input.tally = tally.get();
-    input.sets = &sets;
-    input.by = by;
-    return make_ledger(input);
-  }
-};
-
-PageStruct known(uint64_t owner = 0, uint32_t references = 1,
-                 PageType type = PageType::None) {
-  return {owner, references, type, true};
-}
 
 const LedgerRow* find_row(const Ledger& ledger, LedgerClass ledger_class,
                           const std::string& owner = "") {
@@ -259,83 +188,6 @@ RC_GTEST_PROP(Ledger, AddsUpWhateverTheCountersSay, ()) {
   }
 }
 
-// Each page for itself, the same rules said plainly.
-WhatIf naive_what_if(
-    const Machine& machine, const std::vector<bool>& dies,
-    const std::vector<std::tuple<uint64_t, uint64_t, std::vector<uint32_t>>>&
-        stretches) {
-  WhatIf result;
-  for (const auto& [count, flags, mappers] : stretches) {
-    if (mappers.empty()) continue;
-    const bool all_die = std::ranges::all_of(
-        mappers, [&](uint32_t process) { return dies[process]; });
-    if (!all_die) continue;
-    const uint64_t bytes = count * kPage;
-    if (flags & model::kPageAnon) {
-      result.anon_bytes += bytes;
-      if (mappers.front() == mappers.back()) result.private_sum_bytes += bytes;
-    } else if (flags & model::kPageSwapBacked) {
-      result.shmem_bytes += bytes;
-    } else {
-      result.file_bytes += bytes;
-    }
-  }
-  for (size_t i = 0; i < dies.size(); ++i) {
-    if (!dies[i]) continue;
-    ++result.process_count;
-    result.page_table_bytes += machine.input.processes[i].page_table_bytes;
-    result.kernel_stack_bytes +=
-        machine.input.processes[i].thread_count * 4 * kPage;
-  }
-  result.freed_bytes =
-      result.anon_bytes + result.page_table_bytes + result.kernel_stack_bytes;
-  return result;
-}
-
-RC_GTEST_PROP(Ledger, WhatIfCountsPagesThatOnlyTheDyingMap, ()) {
-  constexpr uint32_t kProcesses = 5;
-  Machine machine(kProcesses, true);
-  std::vector<std::tuple<uint64_t, uint64_t, std::vector<uint32_t>>> stretches;
-  const uint64_t kinds[] = {model::kPageAnon | model::kPageMapped,
-                            model::kPageLru,
-                            model::kPageLru | model::kPageSwapBacked};
-  const bool has_structs = *rc::gen::arbitrary<bool>();
-  const PageStruct info = known(kFile);
-  const auto stretch_count = *rc::gen::inRange(0, 20);
-  for (int i = 0; i < stretch_count; ++i) {
-    std::vector<uint32_t> mappers = *rc::gen::container<std::vector<uint32_t>>(
-        rc::gen::inRange<uint32_t>(0, kProcesses));
-    std::ranges::sort(mappers);
-    const uint64_t kind = kinds[*rc::gen::inRange(0, 3)];
-    const auto count = *rc::gen::inRange<uint64_t>(1, 50);
-    machine.add(count, kind, mappers, 0, has_structs ? &info : nullptr);
-    stretches.emplace_back(count, kind, mappers);
-  }
-  uint64_t threads = 0;
-  for (LedgerProcess& process : machine.input.processes) {
-    process.thread_count = *rc::gen::inRange<uint64_t>(1, 9);
-    process.page_table_bytes = *rc::gen::inRange<uint64_t>(0, 99) * kPage;
-    threads += process.thread_count;
-  }
-  // A stack has four pages; some more of them are kept for the next task.
-  machine.input.meminfo.kernel_stack_bytes =
-      threads * 4 * kPage + *rc::gen::inRange<uint64_t>(0, threads) * kPage;
-  machine.ledger();
-  std::vector<bool> dies;
-  for (uint32_t i = 0; i < kProcesses; ++i)
-    dies.push_back(*rc::gen::arbitrary<bool>());
-  const WhatIf found = what_if(machine.input, dies);
-  const WhatIf expected = naive_what_if(machine, dies, stretches);
-  RC_ASSERT(found.process_count == expected.process_count);
-  RC_ASSERT(found.anon_bytes == expected.anon_bytes);
-  RC_ASSERT(found.private_sum_bytes == expected.private_sum_bytes);
-  RC_ASSERT(found.shmem_bytes == expected.shmem_bytes);
-  RC_ASSERT(found.file_bytes == expected.file_bytes);
-  RC_ASSERT(found.page_table_bytes == expected.page_table_bytes);
-  RC_ASSERT(found.kernel_stack_bytes == expected.kernel_stack_bytes);
-  RC_ASSERT(found.freed_bytes == expected.freed_bytes);
-}
-
 // ---- rows -------------------------------------------------------------------
 
 TEST(Ledger, NothingMakesNoRows) {
@@ -377,15 +229,6 @@ TEST(Ledger, FilesCountedByMapperAreNamedByMapper) {
   machine.add(6, model::kPageLru, {1}, 0, &file);
   const Ledger ledger = machine.ledger();
   EXPECT_EQ(pages_in(ledger, LedgerClass::File, "mapped by odd (101)"), 6U);
-}
-
-// The size of a stack is found by doubling, which must end.
-TEST(Ledger, AbsurdStacksAreTakenAsTold) {
-  Machine machine(1);
-  machine.add(1, model::kPageBuddy);
-  machine.input.meminfo.kernel_stack_bytes = kHuge;
-  machine.ledger();
-  EXPECT_EQ(what_if(machine.input, {true}).process_count, 1U);
 }
 
 TEST(Ledger, CountersCannotTakeMoreThanIsThere) {
@@ -459,24 +302,6 @@ TEST(Ledger, ByFileTheCacheHasARowForEachFile) {
 }
 
 // ---- names ------------------------------------------------------------------
-
-TEST(SetLabel, SaysWhoASetIs) {
-  std::vector<LedgerProcess> processes(5);
-  const char* names[] = {"sh", "cat", "sh", "awk", "ls"};
-  for (size_t i = 0; i < processes.size(); ++i) {
-    processes[i].pid = static_cast<int32_t>(10 + i);
-    processes[i].name = names[i];
-  }
-  PageSets sets;
-  const auto label = [&](const std::vector<SetMember>& members) {
-    return set_label(sets, sets.set_of(members), processes);
-  };
-  EXPECT_EQ(label({{1, 3}}), "cat (11)");
-  EXPECT_EQ(label({{0, 1}, {2, 1}}), "sh × 2");
-  EXPECT_EQ(label({{0, 1}, {1, 1}}), "sh (10) + cat (11)");
-  EXPECT_EQ(label({{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}}),
-            "5 processes, first sh (10)");
-}
 
 TEST(OwnersOf, TheLargestFirst) {
   Machine machine(0);
