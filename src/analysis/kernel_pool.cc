@@ -95,4 +95,24 @@ VmallocUse vmalloc_use(const LedgerInput& input) {
   return use;
 }
 
+uint64_t counted_other_pages(const LedgerInput& input) {
+  const PageTally& tally = *input.tally;
+  const FreeElsewhere elsewhere = free_elsewhere(input);
+  const uint64_t stacks =
+      input.meminfo.kernel_stack_bytes.value_or(0) / input.page_bytes;
+  // Each without what stands elsewhere already.
+  const std::pair<uint64_t, uint64_t> uses[] = {
+      {never_given_pages(input), tally.count_of(PageClass::Reserved)},
+      {elsewhere.untouched_pages, 0},
+      {elsewhere.per_cpu_pages, 0},
+      {stacks, tally.count_of(PageClass::KernelCharged)},
+      {later_percpu_pages(input), 0},
+      {vmalloc_use(input).caller_pages,
+       tally.count_of(PageClass::KernelMapped)}};
+  uint64_t left = tally.page_count();
+  for (const auto& [pages, elsewhere_pages] : uses)
+    left -= std::min(left, pages - std::min(pages, elsewhere_pages));
+  return tally.page_count() - left;
+}
+
 }  // namespace tidemark::analysis

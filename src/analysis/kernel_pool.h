@@ -54,4 +54,8 @@ struct VmallocUse {
 };
 VmallocUse vmalloc_use(const LedgerInput& input);
 
+// How many pages that are neither charged nor typed the counters know of: what
+// an estimate must leave room for.
+uint64_t counted_other_pages(const LedgerInput& input);
+
 }  // namespace tidemark::analysis

@@ -76,6 +76,8 @@ Ledger make_ledger(const LedgerInput& input) {
   ledger.rows = rows.take();
   if (!input.sample) return ledger;
   ledger.sampled_pages = input.sample->sampled_pages();
+  ledger.unseen_bytes =
+      input.sample->unseen_pages(tally.page_count()) * input.page_bytes;
   for (model::LedgerRow& row : ledger.rows) {
     if (!row.parent.empty()) continue;
     row.error_bytes = error_pages(input, row.ledger_class) * input.page_bytes;

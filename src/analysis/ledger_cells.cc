@@ -229,8 +229,13 @@ void CellMaker::add_free() {
 // Where structs are known the stacks of all tasks were counted by page.
 void CellMaker::add_stacks() {
   if (input_.tally->count_of(PageClass::KernelStack) > 0) return;
-  const uint64_t each = stack_pages_each(input_);
   uint64_t left = pages(input_.meminfo.kernel_stack_bytes.value_or(0));
+  if (input_.sample) {
+    const uint64_t charged = pool_.take_charged(0, left);
+    add(LedgerClass::KernelStacks, "", charged + pool_.take(left - charged));
+    return;
+  }
+  const uint64_t each = stack_pages_each(input_);
   for (const LedgerProcess& process : input_.processes) {
     const uint64_t wanted = std::min(left, process.thread_count * each);
     const uint64_t charged = pool_.take_charged(process.group, wanted);

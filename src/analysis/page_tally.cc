@@ -186,46 +186,63 @@ void SampleTally::add(const model::PageChunk& run) {
   ++run_count_;
 }
 
-PageTally SampleTally::estimate(uint64_t total_pages) const {
+PageTally SampleTally::estimate(uint64_t total_pages,
+                                uint64_t least_other_pages) const {
   PageTally estimate(runs_.sets_, TallyBy::Count);
-  const uint64_t seen = runs_.page_count();
+  constexpr auto kOther = static_cast<size_t>(PageClass::KernelOther);
+  std::array<uint64_t, kPageClassCount>& counts = estimate.class_counts_;
+  const auto seen = static_cast<double>(runs_.page_count());
+  const auto total = static_cast<double>(total_pages);
   uint64_t left = total_pages;
-  size_t largest = 0;
+  size_t largest = 0;  // but for kOther
   for (size_t i = 0; i < kPageClassCount; ++i) {
-    const uint64_t count = runs_.class_counts_[i];
-    if (seen == 0 || count == 0) continue;
-    const auto pages = static_cast<uint64_t>(static_cast<double>(count) /
-                                             static_cast<double>(seen) *
-                                             static_cast<double>(total_pages));
-    estimate.class_counts_[i] = std::min(pages, left);
-    left -= estimate.class_counts_[i];
-    if (count > runs_.class_counts_[largest]) largest = i;
+    const auto count = static_cast<double>(runs_.class_counts_[i]);
+    if (count == 0) continue;
+    counts[i] = std::min(static_cast<uint64_t>(count / seen * total), left);
+    left -= counts[i];
+    if (i != kOther && counts[i] > counts[largest]) largest = i;
   }
-  // What rounding left over is of the largest.
-  estimate.class_counts_[largest] += left;
+  counts[largest] += left;  // by rounding
+  // What the counters know of and the runs have missed was taken for what there
+  // is most of, most likely.
+  if (least_other_pages > counts[kOther]) {
+    const uint64_t missed =
+        std::min(least_other_pages - counts[kOther], counts[largest]);
+    counts[largest] -= missed;
+    counts[kOther] += missed;
+  }
   for (size_t i = 0; i < kPageClassCount; ++i) {
-    if (estimate.class_counts_[i] == 0) continue;
-    estimate.counts_[{static_cast<PageClass>(i), 0, 0}] =
-        estimate.class_counts_[i];
+    if (counts[i] > 0) {
+      estimate.counts_[{static_cast<PageClass>(i), 0, 0}] = counts[i];
+    }
   }
   estimate.page_count_ = total_pages;
   return estimate;
 }
 
 // Runs are one to each part of RAM, so two neighbours tell how much the places
-// differ. A class that is in few runs may lie in one that was just missed:
-// hence what one run more would add.
+// differ. Pages of a class lie together, so that a run holds none or all: what
+// counts is how many runs met it. That is a Poisson number, whose upper limit
+// for k met is near k + 1.92 + 1.96 √(k + 1): beyond the squares of what was
+// met stand those of one run more, as large as a run can be, since the next one
+// missed may be full of it.
+uint64_t SampleTally::error_of(double steps, uint64_t total_pages) const {
+  if (run_count_ < 2) return total_pages;
+  constexpr double kWidth = 1.96;
+  constexpr double kShift = kWidth * kWidth / 2;
+  const auto runs = static_cast<double>(run_count_);
+  const auto seen = static_cast<double>(runs_.page_count());
+  const double run_pages = seen / runs;
+  const double squares = steps / 2 * runs / (runs - 1);
+  const double seen_error =
+      kWidth * std::sqrt(squares + run_pages * run_pages) + kShift * run_pages;
+  const double pages = seen_error / seen * static_cast<double>(total_pages);
+  return std::min(static_cast<uint64_t>(pages), total_pages);
+}
+
 uint64_t SampleTally::error_pages(PageClass page_class,
                                   uint64_t total_pages) const {
-  if (run_count_ < 2) return total_pages;
-  const auto runs = static_cast<double>(run_count_);
-  const double variance =
-      squares_[static_cast<size_t>(page_class)] / (2 * (runs - 1)) / runs;
-  const double scale = static_cast<double>(total_pages) /
-                       (static_cast<double>(runs_.page_count()) / runs);
-  constexpr double kWidth = 1.96;
-  return static_cast<uint64_t>(kWidth * std::sqrt(variance) * scale +
-                               static_cast<double>(total_pages) / runs);
+  return error_of(squares_[static_cast<size_t>(page_class)], total_pages);
 }
 
 }  // namespace tidemark::analysis

@@ -119,12 +119,20 @@ class SampleTally {
 
   void add(const model::PageChunk& run);
   uint64_t sampled_pages() const { return runs_.page_count(); }
-  // Classes alone, which add up to `total_pages`.
-  PageTally estimate(uint64_t total_pages) const;
-  // Half the width of the 95 % interval of a class.
+  // Classes alone, which add up to `total_pages`. Counters may tell how many
+  // kernel pages without a type there are at least.
+  PageTally estimate(uint64_t total_pages,
+                     uint64_t least_other_pages = 0) const;
+  // Half the width of the 95 % interval of a class; the other is that of one
+  // that was not met at all.
   uint64_t error_pages(PageClass page_class, uint64_t total_pages) const;
+  uint64_t unseen_pages(uint64_t total_pages) const {
+    return error_of(0, total_pages);
+  }
 
  private:
+  uint64_t error_of(double steps, uint64_t total_pages) const;
+
   PageTally runs_;
   uint64_t run_count_ = 0;
   std::array<uint64_t, kPageClassCount> last_{};      // running totals

@@ -74,6 +74,7 @@ struct Ledger {
   uint64_t changed_pages = 0;
   uint64_t unreadable_pages = 0;
   uint64_t sampled_pages = 0;  // of a sample; 0: all were looked at
+  uint64_t unseen_bytes = 0;   // what a class without a row may have there
   std::vector<std::string> notes;
 };
 

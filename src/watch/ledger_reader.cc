@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analysis/kernel_pool.h"
 #include "analysis/ledger.h"
 #include "analysis/page_sets.h"
 #include "analysis/page_tally.h"
@@ -297,13 +298,16 @@ base::Result<LedgerReading> LedgerReader::read_sample() {
   for (const model::FrameRange& range : ranges)
     total += range.count();
   // Neighbours are cheap to read and much alike: few of them.
-  constexpr uint64_t kRunFrames = 16;
+  constexpr uint64_t kRunFrames = 8;
   analysis::SampleTally sample(sets_);
   base::Status status = census_.walk_sample(
       ranges, std::max<uint64_t>(options_.sample_pages / kRunFrames, 2),
       kRunFrames, [&](const model::PageChunk& run) { sample.add(run); });
   if (!status) return status.error();
-  const analysis::PageTally tally = sample.estimate(total);
+  const analysis::PageTally as_met = sample.estimate(total);
+  input_.tally = &as_met;
+  const analysis::PageTally tally =
+      sample.estimate(total, counted_other_pages(input_));
   input_.tally = &tally;
   input_.sets = &sets_;
   input_.sample = &sample;

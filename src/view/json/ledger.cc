@@ -58,6 +58,7 @@ std::string ledger_json(const model::Ledger& ledger,
   json.member("unreadable_pages", ledger.unreadable_pages);
   if (ledger.sampled_pages > 0) {
     json.member("sampled_pages", ledger.sampled_pages);
+    json.member("unseen_bytes", ledger.unseen_bytes);
   }
   json.key("rows");
   json.begin_array();

@@ -53,8 +53,12 @@ std::string head(const Ledger& ledger, const TextStyle& style) {
       "{} of RAM, {}, in {:.2f} s\n", spelled(style, ledger.total_bytes),
       tier_words(ledger.tier), static_cast<double>(ledger.elapsed_ns) / 1e9);
   if (ledger.sampled_pages > 0) {
-    text += fmt::format("a sample of {} pages; ± is the 95 % interval\n",
-                        base::grouped(ledger.sampled_pages));
+    text += fmt::format(
+        "a sample of {} pages; ± is the 95 % interval, and a class that is "
+        "not\n"
+        "shown has less than {}\n",
+        base::grouped(ledger.sampled_pages),
+        spelled(style, ledger.unseen_bytes));
   }
   text += fmt::format(
       "unnamed {} %, changed while read {} %",

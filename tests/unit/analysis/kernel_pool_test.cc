@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +52,22 @@ TEST(KernelPool, WhatTheAllocatorNeverGotIsTheDifference) {
   EXPECT_EQ(never_given_pages(machine.input), 3U);
   machine.input.meminfo.total_bytes = 12 * kPage;
   EXPECT_EQ(never_given_pages(machine.input), 0U) << "memory came meanwhile";
+}
+
+TEST(KernelPool, CountersKnowOfEachUseOnce) {
+  Machine machine(0);
+  machine.add(80, 0);
+  machine.add(6, model::kPageReserved);
+  machine.add(14, model::kPageBuddy);
+  LedgerInput& input = machine.input;
+  input.tally = machine.tally.get();
+  input.meminfo.total_bytes = 90 * kPage;
+  input.meminfo.kernel_stack_bytes = 8 * kPage;
+  input.zoneinfo.managed_pages = 85;
+  input.zoneinfo.per_cpu_free_pages = 3;
+  EXPECT_EQ(counted_other_pages(input), (10U - 6) + 5 + 3 + 8);
+  input.meminfo.kernel_stack_bytes = std::numeric_limits<uint64_t>::max();
+  EXPECT_EQ(counted_other_pages(input), 100U) << "no more than there is";
 }
 
 TEST(KernelPool, VmallocIsByCallerAndStacksStandApart) {

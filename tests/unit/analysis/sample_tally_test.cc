@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <random>
 #include <vector>
@@ -77,6 +78,59 @@ TEST(SampleTally, TheIntervalHoldsTheTruthAsOftenAsItSays) {
     }
   }
   EXPECT_GE(held * 20, asked * 19) << held << " of " << asked;
+}
+
+// One piece of shared memory, say, of which a sample meets a run or two, or
+// none. Squares of what was met alone would hold it four times of five.
+TEST(SampleTally, WhatLiesInOnePlaceIsHeldToo) {
+  std::mt19937 random(7);
+  const PageSets none;
+  constexpr uint64_t kPages = 400'000;
+  constexpr uint64_t kRuns = 1000;
+  constexpr uint64_t kPart = kPages / kRuns;
+  const std::vector<uint64_t> ones(kPages, 1);
+  int held = 0;
+  constexpr int kRounds = 200;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<uint64_t> flags(kPages, model::kPageBuddy);
+    const uint64_t rare = 1 + random() % 900;
+    const uint64_t first = random() % (kPages - rare);
+    std::fill_n(flags.begin() + static_cast<int64_t>(first), rare,
+                uint64_t{model::kPageSlab});
+    SampleTally sample(none);
+    for (uint64_t run = 0; run < kRuns; ++run) {
+      sample.add(chunk_of(flags, ones,
+                          kPart * run + random() % (kPart - kRun + 1), kRun));
+    }
+    const uint64_t found = sample.estimate(kPages).count_of(PageClass::Slab);
+    const uint64_t error = found == 0
+                               ? sample.unseen_pages(kPages)
+                               : sample.error_pages(PageClass::Slab, kPages);
+    EXPECT_LT(error, kPages / 100);
+    if (found <= rare + error && rare <= found + error) ++held;
+  }
+  EXPECT_GE(held * 20, kRounds * 19) << held << " of " << kRounds;
+}
+
+TEST(SampleTally, WhatCountersKnowOfIsTakenFromTheLargest) {
+  const PageSets none;
+  SampleTally sample(none);
+  std::vector<uint64_t> flags(kRun, model::kPageBuddy);
+  flags[0] = flags[1] = model::kPageSlab;
+  flags[2] = 0;
+  const std::vector<uint64_t> counts(kRun, 0);
+  model::PageChunk run;
+  run.flags = flags;
+  run.counts = counts;
+  sample.add(run);
+  const PageTally plain = sample.estimate(1600);
+  EXPECT_EQ(plain.count_of(PageClass::KernelOther), 100U);
+  const PageTally estimate = sample.estimate(1600, 150);
+  EXPECT_EQ(estimate.count_of(PageClass::KernelOther), 150U);
+  EXPECT_EQ(estimate.count_of(PageClass::Slab), 200U);
+  EXPECT_EQ(estimate.count_of(PageClass::FreeBuddy), 1250U);
+  EXPECT_EQ(sample.estimate(1600, 50).count_of(PageClass::KernelOther), 100U)
+      << "they know of some, not of all";
 }
 
 TEST(SampleTally, SharedIsToldByTheCountAlone) {
