@@ -84,7 +84,7 @@ def measure_ledger(scale):
               bar=20 + 16 * pages / MB, unit="MB",
               beside=f"20 MB and 16 bytes for each of {pages} mapped pages")
     yield Row("ledger --json: own memory", own_memory("--json") / MB,
-              unit="MB", beside=f"{rows} rows")
+              bar=20 + 16 * pages / MB, unit="MB", beside=f"{rows} rows")
     unnamed = sum(row["bytes"] for row in report["rows"]
                   if row["class"] == "unnamed" and not row["owner"])
     yield Row("ledger: without a name", 100 * unnamed / report["total_bytes"],

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <utility>
 
 #include "analysis/ledger_cells.h"
@@ -63,7 +62,7 @@ uint64_t error_pages(const LedgerInput& input, LedgerClass ledger_class) {
 
 }  // namespace
 
-Ledger make_ledger(const LedgerInput& input) {
+Ledger make_ledger(const LedgerInput& input, base::TextArena texts) {
   const PageTally& tally = *input.tally;
   Ledger ledger;
   ledger.tier = tally.has_structs() ? model::LedgerTier::Structs
@@ -71,8 +70,10 @@ Ledger make_ledger(const LedgerInput& input) {
   ledger.total_bytes = tally.page_count() * input.page_bytes;
   ledger.mapped_pages = tally.mapped_count();
   ledger.agreeing_pages = tally.agreeing_count();
-  LedgerRows rows(input);
-  visit_cells(input, [&](LedgerCell&& cell) { rows.add(std::move(cell)); });
+  ledger.texts = std::move(texts);
+  LedgerRows rows(input, ledger.texts);
+  visit_cells(input, ledger.texts,
+              [&](const LedgerCell& cell) { rows.add(cell); });
   ledger.rows = rows.take();
   if (!input.sample) return ledger;
   ledger.sampled_pages = input.sample->sampled_pages();
@@ -86,18 +87,32 @@ Ledger make_ledger(const LedgerInput& input) {
 }
 
 std::vector<uint64_t> owners_of(const PageTally& tally, PageClass page_class) {
-  std::map<uint64_t, uint64_t> counts;
+  struct Owner {
+    uint64_t address;
+    uint64_t pages;
+  };
+  std::vector<Owner> found;
   for (const auto& [key, count] : tally.counts()) {
     if (key.page_class == page_class && key.owner != 0) {
-      counts[key.owner] += count;
+      found.push_back({key.owner, count});
     }
   }
+  // One for each, whatever groups its pages are charged to.
+  std::ranges::sort(found, {}, &Owner::address);
+  size_t last = 0;
+  for (size_t i = 1; i < found.size(); ++i) {
+    if (found[i].address == found[last].address) {
+      found[last].pages += found[i].pages;
+    } else {
+      found[++last] = found[i];
+    }
+  }
+  if (!found.empty()) found.resize(last + 1);
+  std::ranges::stable_sort(found, std::greater(), &Owner::pages);
   std::vector<uint64_t> owners;
-  owners.reserve(counts.size());
-  for (const auto& [owner, count] : counts)
-    owners.push_back(owner);
-  std::ranges::stable_sort(owners, std::greater(),
-                           [&](uint64_t owner) { return counts[owner]; });
+  owners.reserve(found.size());
+  for (const Owner& owner : found)
+    owners.push_back(owner.address);
   return owners;
 }
 

@@ -10,11 +10,13 @@
 #include "analysis/ledger_input.h"
 #include "analysis/page_tally.h"
 #include "analysis/system_report.h"
+#include "base/text_arena.h"
 #include "model/ledger.h"
 
 namespace tidemark::analysis {
 
-model::Ledger make_ledger(const LedgerInput& input);
+// `texts` keeps the paths of the input's files, and goes into the ledger.
+model::Ledger make_ledger(const LedgerInput& input, base::TextArena texts = {});
 
 // What the kernel's counters alone tell, where no page may be looked at.
 model::Ledger make_counter_ledger(const SystemReport& report);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,16 +16,18 @@ using model::LedgerClass;
 
 class CellMaker {
  public:
-  CellMaker(const LedgerInput& input, const CellVisitor& visit)
-      : input_(input), visit_(visit) {}
+  CellMaker(const LedgerInput& input, base::TextArena& texts,
+            const CellVisitor& visit)
+      : input_(input), texts_(texts), visit_(visit) {}
   void make();
 
  private:
   uint64_t pages(uint64_t bytes) const { return bytes / input_.page_bytes; }
-  void add(LedgerClass ledger_class, std::string owner, uint64_t pages,
+  // The owner lasts: it is a literal, or `texts_` keeps it.
+  void add(LedgerClass ledger_class, std::string_view owner, uint64_t pages,
            uint64_t group = 0, SetId set = 0, std::string_view note = {});
-  static std::string named(const std::map<uint64_t, std::string>& names,
-                           uint64_t address, std::string_view otherwise);
+  std::string_view file_name(uint64_t address) const;
+  std::string_view cache_name(uint64_t address);
   std::string mapper_label(SetId set, std::string_view nobody) const;
   void add_cached(LedgerClass ledger_class, const TallyKey& key,
                   uint64_t count);
@@ -40,24 +43,35 @@ class CellMaker {
   void add_rest();
 
   const LedgerInput& input_;
+  base::TextArena& texts_;
   const CellVisitor& visit_;
   KernelPool pool_;
 };
 
-void CellMaker::add(LedgerClass ledger_class, std::string owner, uint64_t pages,
-                    uint64_t group, SetId set, std::string_view note) {
+void CellMaker::add(LedgerClass ledger_class, std::string_view owner,
+                    uint64_t pages, uint64_t group, SetId set,
+                    std::string_view note) {
   if (pages == 0) return;
-  visit_({ledger_class, std::move(owner), group, pages, set, note});
+  visit_({ledger_class, owner, group, pages, set, note});
 }
 
 constexpr std::string_view kUnreadable = "(of processes that may not be read)";
 
-std::string CellMaker::named(const std::map<uint64_t, std::string>& names,
-                             uint64_t address, std::string_view otherwise) {
-  auto found = names.find(address);
-  // What has gone before it was asked for has no name.
-  return found == names.end() || found->second.empty() ? std::string(otherwise)
-                                                       : found->second;
+// What has gone before it was asked for has no name.
+std::string_view CellMaker::file_name(uint64_t address) const {
+  const auto found =
+      std::ranges::lower_bound(input_.files, address, {}, &FileName::address);
+  const bool is_named = found != input_.files.end() &&
+                        found->address == address && !found->path.empty();
+  return is_named ? found->path : kOtherFiles;
+}
+
+std::string_view CellMaker::cache_name(uint64_t address) {
+  const auto found = input_.caches.find(address);
+  if (found == input_.caches.end() || found->second.empty()) {
+    return "(gone meanwhile)";
+  }
+  return texts_.keep(found->second);
 }
 
 // A sample does not ask who maps a page.
@@ -70,14 +84,13 @@ std::string CellMaker::mapper_label(SetId set, std::string_view nobody) const {
 void CellMaker::add_cached(LedgerClass ledger_class, const TallyKey& key,
                            uint64_t count) {
   if (input_.tally->has_structs() && !input_.tally->is_by_mapper()) {
-    add(ledger_class, named(input_.files, key.owner, kOtherFiles), count,
-        key.group);
+    add(ledger_class, file_name(key.owner), count, key.group);
     return;
   }
   const auto set = static_cast<SetId>(key.owner);
   std::string owner = mapper_label(set, "(mapped by nobody)");
   if (set != 0) owner.insert(0, "mapped by ");
-  add(ledger_class, std::move(owner), count, key.group, set);
+  add(ledger_class, texts_.keep(owner), count, key.group, set);
 }
 
 // True when it was a page that programs have.
@@ -87,7 +100,7 @@ bool CellMaker::add_of_programs(const TallyKey& key, uint64_t count) {
     case PageClass::Anon:
       add(set == 0 || input_.sets->is_private(set) ? LedgerClass::AnonPrivate
                                                    : LedgerClass::AnonShared,
-          mapper_label(set, kUnreadable), count, key.group, set);
+          texts_.keep(mapper_label(set, kUnreadable)), count, key.group, set);
       return true;
     case PageClass::AnonShared:
       add(LedgerClass::AnonShared, "", count);
@@ -102,15 +115,16 @@ bool CellMaker::add_of_programs(const TallyKey& key, uint64_t count) {
       add_cached(LedgerClass::Shmem, key, count);
       return true;
     case PageClass::HugetlbUsed:
-      add(LedgerClass::Hugetlb, mapper_label(set, "(in no program)"), count,
-          key.group, set);
+      add(LedgerClass::Hugetlb,
+          texts_.keep(mapper_label(set, "(in no program)")), count, key.group,
+          set);
       return true;
     case PageClass::HugetlbFree:
       add(LedgerClass::Hugetlb, "(free in the pool)", count);
       return true;
     case PageClass::KernelMapped:
-      add(LedgerClass::KernelMapped, mapper_label(set, kUnreadable), count,
-          key.group, set);
+      add(LedgerClass::KernelMapped,
+          texts_.keep(mapper_label(set, kUnreadable)), count, key.group, set);
       return true;
     default:
       return false;
@@ -122,9 +136,7 @@ void CellMaker::add_counted(const TallyKey& key, uint64_t count) {
   switch (key.page_class) {
     case PageClass::Slab:
       if (input_.tally->has_structs()) {
-        add(LedgerClass::Slab,
-            named(input_.caches, key.owner, "(gone meanwhile)"), count,
-            key.group);
+        add(LedgerClass::Slab, cache_name(key.owner), count, key.group);
       }
       break;  // else by the counters of the caches
     case PageClass::LargeKmalloc:
@@ -171,7 +183,7 @@ void CellMaker::add_slab() {
     std::ranges::sort(caches, std::greater());
     for (const auto& [count, name] : caches) {
       const uint64_t taken = std::min(count, left);
-      add(LedgerClass::Slab, name, taken);
+      add(LedgerClass::Slab, texts_.keep(name), taken);
       left -= taken;
     }
   }
@@ -182,7 +194,8 @@ void CellMaker::add_page_tables() {
   uint64_t left = input_.tally->count_of(PageClass::PageTables);
   for (const LedgerProcess& process : input_.processes) {
     const uint64_t taken = std::min(left, pages(process.page_table_bytes));
-    add(LedgerClass::PageTables, process_label(process), taken, process.group);
+    add(LedgerClass::PageTables, texts_.keep(process_label(process)), taken,
+        process.group);
     left -= taken;
   }
   // Upper levels, tables of the kernel's own space, processes meanwhile gone.
@@ -195,7 +208,7 @@ void CellMaker::add_boot() {
   uint64_t left =
       reserved +
       pool_.take(never_given > reserved ? never_given - reserved : 0);
-  const auto part = [&](const std::string& owner, uint64_t count) {
+  const auto part = [&](std::string_view owner, uint64_t count) {
     const uint64_t taken = std::min(left, count);
     add(LedgerClass::Boot, owner, taken);
     left -= taken;
@@ -240,9 +253,9 @@ void CellMaker::add_stacks() {
     const uint64_t wanted = std::min(left, process.thread_count * each);
     const uint64_t charged = pool_.take_charged(process.group, wanted);
     const uint64_t rest = pool_.take(wanted - charged);
-    add(LedgerClass::KernelStacks, process_label(process), charged,
-        process.group);
-    add(LedgerClass::KernelStacks, process_label(process), rest);
+    const std::string_view owner = texts_.keep(process_label(process));
+    add(LedgerClass::KernelStacks, owner, charged, process.group);
+    add(LedgerClass::KernelStacks, owner, rest);
     left -= charged + rest;
   }
 }
@@ -258,7 +271,7 @@ void CellMaker::add_vmalloc() {
   uint64_t left = use.caller_pages - std::min(use.caller_pages, mapped);
   for (const auto& [count, caller] : use.callers) {
     const uint64_t taken = pool_.take(std::min(count, left));
-    add(LedgerClass::Vmalloc, caller, taken, 0, 0,
+    add(LedgerClass::Vmalloc, texts_.keep(caller), taken, 0, 0,
         mapped > 0 || taken < count ? "what programs map or groups are charged "
                                       "for stands there"
                                     : "");
@@ -274,7 +287,8 @@ void CellMaker::add_vmalloc() {
 
 void CellMaker::add_rest() {
   for (const auto& [group, count] : pool_.charged())
-    add(LedgerClass::Kernel, group_label(input_, group), count, group);
+    add(LedgerClass::Kernel, texts_.keep(group_label(input_, group)), count,
+        group);
   add(LedgerClass::Unnamed, "", pool_.other());
 }
 
@@ -293,8 +307,9 @@ void CellMaker::make() {
 
 }  // namespace
 
-void visit_cells(const LedgerInput& input, const CellVisitor& visit) {
-  CellMaker(input, visit).make();
+void visit_cells(const LedgerInput& input, base::TextArena& texts,
+                 const CellVisitor& visit) {
+  CellMaker(input, texts, visit).make();
 }
 
 }  // namespace tidemark::analysis

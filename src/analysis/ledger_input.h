@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/page_sets.h"
@@ -24,6 +25,11 @@ struct LedgerProcess {
   bool is_read = false;  // its pages were walked
 };
 
+struct FileName {
+  uint64_t address = 0;
+  std::string_view path;
+};
+
 enum class LedgerBy : uint8_t { Class, Cgroup, Process, File };
 
 struct LedgerInput {
@@ -31,7 +37,7 @@ struct LedgerInput {
   const PageSets* sets = nullptr;
   std::vector<LedgerProcess> processes;    // index: the number in the sets
   std::map<uint64_t, std::string> groups;  // path by inode
-  std::map<uint64_t, std::string> files;   // path by address
+  std::vector<FileName> files;             // by address, ascending
   uint64_t other_file_count = 0;           // those without a path here
   std::map<uint64_t, std::string> caches;  // slab cache by address
   model::MemInfo meminfo;

@@ -1,7 +1,6 @@
 #include "analysis/ledger_rows.h"
 
 #include <algorithm>
-#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -14,8 +13,8 @@ using model::LedgerClass;
 using model::LedgerRow;
 
 // What parts of a row call it.
-std::string name_of(LedgerClass ledger_class, const std::string& owner) {
-  return owner.empty() ? std::string(ledger_class_token(ledger_class)) : owner;
+std::string_view name_of(const LedgerRow& top) {
+  return top.owner.empty() ? ledger_class_token(top.ledger_class) : top.owner;
 }
 
 // What stands for many comes last.
@@ -26,91 +25,170 @@ bool is_larger(const LedgerRow& a, const LedgerRow& b) {
          std::tie(b_is_many, a.bytes, b.owner);
 }
 
+auto key_of(const LedgerRow& row) {
+  return std::tie(row.parent, row.ledger_class, row.owner);
+}
+
+// Moves rows[order[i]] to place i, without a second vector of rows.
+void put_in_order(std::vector<LedgerRow>& rows, std::vector<uint32_t> order) {
+  for (uint32_t start = 0; start < order.size(); ++start) {
+    uint32_t at = start;
+    while (order[at] != start) {
+      const uint32_t from = order[at];
+      std::swap(rows[at], rows[from]);
+      order[at] = at;
+      at = from;
+    }
+    order[at] = at;
+  }
+}
+
 }  // namespace
 
-LedgerRows::Place LedgerRows::place_of(LedgerCell& cell) const {
-  const auto class_part = [&] {
-    return std::string(ledger_class_token(cell.ledger_class));
-  };
+LedgerRows::LedgerRows(const LedgerInput& input, base::TextArena& texts)
+    : input_(input), texts_(texts) {
+  // Rows of groups are few, however many cells there are.
+  const bool may_be_many =
+      input.by == LedgerBy::Class || input.by == LedgerBy::File;
+  constexpr size_t kFew = 4096;
+  merge_at_ = kFew + (may_be_many ? input.tally->counts().size() : 0);
+  // Growing would take three times the place; what is not used is not touched.
+  rows_.reserve(merge_at_);
+}
+
+std::string_view LedgerRows::group_name(uint64_t group) {
+  std::string_view& name = group_names_[group];
+  if (name.empty()) name = texts_.keep(group_label(input_, group));
+  return name;
+}
+
+std::string_view LedgerRows::set_name(SetId set) {
+  std::string_view& name = set_names_[set];
+  if (name.empty()) {
+    name = texts_.keep(set_label(*input_.sets, set, input_.processes));
+  }
+  return name;
+}
+
+LedgerRows::Place LedgerRows::place_of(const LedgerCell& cell) {
+  const std::string_view token = ledger_class_token(cell.ledger_class);
   switch (input_.by) {
     case LedgerBy::Class:
       break;
     case LedgerBy::Cgroup:
       if (cell.group == 0) break;
-      return {group_label(input_, cell.group), class_part()};
+      return {group_name(cell.group), token};
     case LedgerBy::Process:
       if (cell.set == 0) break;
-      return {set_label(*input_.sets, cell.set, input_.processes),
-              class_part()};
+      return {set_name(cell.set), token};
     case LedgerBy::File:
       if (cell.ledger_class != LedgerClass::File &&
           cell.ledger_class != LedgerClass::Shmem) {
         break;
       }
-      return {std::move(cell.owner), ""};
+      return {cell.owner, ""};
   }
-  return {"", std::move(cell.owner)};
+  return {"", cell.owner};
 }
 
-void LedgerRows::add(LedgerCell&& cell) {
-  const uint64_t bytes = cell.pages * input_.page_bytes;
-  Place place = place_of(cell);
+void LedgerRows::add(const LedgerCell& cell) {
+  const Place place = place_of(cell);
+  LedgerRow row;
+  row.ledger_class = cell.ledger_class;
+  row.bytes = cell.pages * input_.page_bytes;
+  row.note = cell.note;
+  // A file's row has no parts, and there are many.
+  const bool is_file = place.part.empty() && !place.top.empty();
+  row.owner = is_file ? place.top : place.part;
+  if (row.owner == kOtherFiles) row.owner_count = input_.other_file_count;
+  if (!is_file) {
+    LedgerRow& top = top_of(cell.ledger_class, place);
+    top.bytes += row.bytes;
+    if (place.part.empty()) {
+      if (top.note.empty()) top.note = cell.note;
+      return;
+    }
+    row.parent = name_of(top);
+  }
+  if (rows_.size() >= merge_at_) merge();
+  rows_.push_back(row);
+}
+
+LedgerRow& LedgerRows::top_of(LedgerClass ledger_class, const Place& place) {
   // A group's row is of no class; its parts are.
-  const bool is_of_classes = !place.top.empty() && !place.part.empty();
   const LedgerClass top_class =
-      is_of_classes ? LedgerClass::Unnamed : cell.ledger_class;
-  LedgerRow& top = rows_[{"", top_class, place.top}];
+      place.top.empty() ? ledger_class : LedgerClass::Unnamed;
+  LedgerRow& top = tops_[{top_class, place.top}];
   top.ledger_class = top_class;
   top.owner = place.top;
-  top.bytes += bytes;
-  if (place.top == kOtherFiles) top.owner_count = input_.other_file_count;
-  if (place.part.empty()) {
-    if (top.note.empty()) top.note = cell.note;
-    return;
+  return top;
+}
+
+// Equal rows become one.
+void LedgerRows::merge() {
+  std::ranges::sort(rows_, {}, key_of);
+  size_t last = 0;
+  for (size_t i = 1; i < rows_.size(); ++i) {
+    if (key_of(rows_[i]) != key_of(rows_[last])) {
+      rows_[++last] = rows_[i];
+      continue;
+    }
+    rows_[last].bytes += rows_[i].bytes;
+    if (rows_[last].note.empty()) rows_[last].note = rows_[i].note;
   }
-  const std::string parent = name_of(cell.ledger_class, place.top);
-  LedgerRow& part = rows_[{parent, cell.ledger_class, place.part}];
-  part.ledger_class = cell.ledger_class;
-  part.bytes += bytes;
-  part.parent = parent;
-  part.note = cell.note;
-  if (place.part == kOtherFiles) part.owner_count = input_.other_file_count;
-  part.owner = std::move(place.part);
+  if (!rows_.empty()) rows_.resize(last + 1);
+  merge_at_ = std::max(merge_at_, 2 * rows_.size());
 }
 
 // Classes in their own order, which goes from programs to what is free; groups,
 // processes and files by size.
-void LedgerRows::sort_tops(std::vector<LedgerRow>& tops) const {
-  const bool by_class = input_.by == LedgerBy::Class;
-  std::ranges::sort(tops, [&](const LedgerRow& a, const LedgerRow& b) {
-    if (by_class) return a.ledger_class < b.ledger_class;
-    if (a.owner.empty() != b.owner.empty()) return b.owner.empty();
-    if (a.owner.empty()) return a.ledger_class < b.ledger_class;
-    return is_larger(a, b);
+bool LedgerRows::is_top_before(const LedgerRow& a, const LedgerRow& b) const {
+  if (input_.by == LedgerBy::Class) return a.ledger_class < b.ledger_class;
+  if (a.owner.empty() != b.owner.empty()) return b.owner.empty();
+  if (a.owner.empty()) return a.ledger_class < b.ledger_class;
+  return is_larger(a, b);
+}
+
+// Each row without a parent, and its parts behind it. Those come first here,
+// and the parts of one parent one after the other.
+std::vector<uint32_t> LedgerRows::order() const {
+  const auto is_part = [](const LedgerRow& row) { return !row.parent.empty(); };
+  const auto first_part = std::ranges::find_if(rows_, is_part);
+  std::map<std::string_view, std::pair<uint32_t, uint32_t>> parts;
+  for (auto row = first_part; row != rows_.end(); ++row) {
+    const auto at = static_cast<uint32_t>(row - rows_.begin());
+    auto [range, is_new] = parts.try_emplace(row->parent, at, at);
+    range->second.second = at + 1;
+  }
+  std::vector<uint32_t> tops(static_cast<size_t>(first_part - rows_.begin()));
+  for (uint32_t i = 0; i < tops.size(); ++i)
+    tops[i] = i;
+  std::ranges::sort(tops, [&](uint32_t a, uint32_t b) {
+    return is_top_before(rows_[a], rows_[b]);
   });
+  std::vector<uint32_t> order;
+  order.reserve(rows_.size());
+  for (uint32_t top : tops) {
+    order.push_back(top);
+    const auto range = parts.find(name_of(rows_[top]));
+    if (range == parts.end()) continue;
+    const size_t begin = order.size();
+    for (uint32_t i = range->second.first; i < range->second.second; ++i)
+      order.push_back(i);
+    std::sort(
+        order.begin() + static_cast<ptrdiff_t>(begin), order.end(),
+        [&](uint32_t a, uint32_t b) { return is_larger(rows_[a], rows_[b]); });
+  }
+  return order;
 }
 
 std::vector<LedgerRow> LedgerRows::take() {
-  std::vector<LedgerRow> tops;
-  std::map<std::string, std::vector<LedgerRow>> parts;
-  for (auto& [key, row] : rows_) {
-    if (row.parent.empty()) {
-      tops.push_back(std::move(row));
-    } else {
-      parts[row.parent].push_back(std::move(row));
-    }
-  }
-  rows_.clear();
-  sort_tops(tops);
-  std::vector<LedgerRow> all;
-  for (LedgerRow& top : tops) {
-    const auto found = parts.find(name_of(top.ledger_class, top.owner));
-    all.push_back(std::move(top));
-    if (found == parts.end()) continue;
-    std::ranges::sort(found->second, is_larger);
-    std::ranges::move(found->second, std::back_inserter(all));
-  }
-  return all;
+  for (const auto& [key, top] : tops_)
+    rows_.push_back(top);
+  tops_.clear();
+  merge();
+  put_in_order(rows_, order());
+  return std::exchange(rows_, {});
 }
 
 }  // namespace tidemark::analysis

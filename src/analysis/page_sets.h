@@ -31,6 +31,8 @@ class PageSets {
   void add(std::span<const uint64_t> frames);
   // The set of these, in the order in which processes begin. It may be new.
   SetId set_of(const std::vector<SetMember>& members);
+  // Which frame is in which set; the sets and what they count stay.
+  void forget_pages() { tables_ = std::vector<Table>(tables_.size()); }
   // Another look has found other mappers.
   void move(uint64_t frame, SetId to);
 

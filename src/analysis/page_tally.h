@@ -90,6 +90,7 @@ class PageTally {
   };
   // Some that were not: to be asked about again.
   const std::vector<Page>& disagreements() const { return disagreements_; }
+  void forget_disagreements() { std::vector<Page>().swap(disagreements_); }
   // A page that was counted as of set `from` is of `to`.
   void correct(const Page& page, SetId from, SetId to);
 

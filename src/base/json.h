@@ -4,10 +4,12 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tidemark::base {
@@ -57,6 +59,10 @@ class JsonWriter {
 
   // The finished text with a final newline; the writer is empty afterwards.
   std::string take();
+  // What there is of it by now, for texts too large to be kept whole; the
+  // writer goes on behind it. `ready_bytes` tells when that is worth it.
+  std::string take_ready() { return std::exchange(text_, {}); }
+  size_t ready_bytes() const { return text_.size(); }
 
  private:
   void before_value();

@@ -81,11 +81,15 @@ base::Result<ExitCode> run_ledger(LedgerCommandOptions options) {
   base::Result<watch::LedgerReading> reading =
       watch::read_ledger(*roots, options.ledger);
   if (!reading) return reading.error();
-  std::string text;
   if (!is_text) {
-    text = view::ledger_json(reading->ledger, reading->what_if,
-                             json_layout(options.common.format));
-  } else if (reading->what_if) {
+    status = view::write_ledger_json(
+        reading->ledger, reading->what_if, json_layout(options.common.format),
+        [&](std::string_view part) { return output->write(part); });
+    if (!status) return status.error();
+    return ExitCode::Done;
+  }
+  std::string text;
+  if (reading->what_if) {
     text = view::what_if_text(*reading->what_if,
                               text_style(options.common, output->fd()));
   } else {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text_arena.h"
+
 namespace tidemark::model {
 
 enum class LedgerClass : uint8_t {
@@ -46,13 +48,15 @@ enum class LedgerTier : uint8_t {
 };
 std::string_view ledger_tier_token(LedgerTier tier);
 
+// Its texts are kept by the ledger: there may be fifty thousand rows, and each
+// counts in what it says.
 struct LedgerRow {
   LedgerClass ledger_class = LedgerClass::Unnamed;
-  std::string owner;         // empty in a row that stands for its whole class
+  std::string_view owner;    // empty in a row that stands for its whole class
   uint64_t owner_count = 1;  // it stands for so many, which were not asked for
   uint64_t bytes = 0;
-  std::string parent;        // the row it is part of; empty: it is part of none
-  std::string note;          // what about it is not certain
+  std::string_view parent;   // the row it is part of; empty: it is part of none
+  std::string_view note;     // what about it is not certain
   uint64_t error_bytes = 0;  // half the width of the 95 % interval; 0: counted
   bool operator==(const LedgerRow&) const = default;
 };
@@ -64,6 +68,7 @@ struct Ledger {
   // Those without a parent add up to the total, to the byte; those of one
   // parent to their parent.
   std::vector<LedgerRow> rows;
+  base::TextArena texts;  // of the rows
   uint64_t elapsed_ns = 0;
   uint64_t own_bytes = 0;  // what the walker itself took for it
   // Of the pages that programs map: found as often as the kernel says they

@@ -213,6 +213,12 @@ base::Status PageCensus::walk_sample(
   return base::Ok{};
 }
 
+void PageCensus::forget_chunk() {
+  for (std::vector<uint64_t>* words : {&flags_, &counts_, &groups_})
+    std::vector<uint64_t>().swap(*words);
+  std::vector<PageStruct>().swap(structs_);
+}
+
 base::Status PageCensus::walk_frames(const std::vector<uint64_t>& frames,
                                      const Visitor& visit) {
   for (size_t begin = 0; begin < frames.size();) {

@@ -42,6 +42,9 @@ class PageCensus {
   base::Status walk_frames(const std::vector<uint64_t>& frames,
                            const Visitor& visit);
 
+  // Gives back the memory that a walk takes; the next one takes it again.
+  void forget_chunk();
+
  private:
   base::Status read_owners(uint64_t first_frame, uint64_t count,
                            PageStructs* structs);

@@ -87,6 +87,7 @@ class LedgerReader {
     return source::ram_frames(*input_.kernel.iomem, input_.page_bytes);
   }
   base::Status take_census();
+  void name_files(const std::vector<uint64_t>& addresses);
   void name_owners();
   base::Status look_again();
   void open_structs();
@@ -101,6 +102,7 @@ class LedgerReader {
   std::unordered_set<int32_t> known_pids_;
   std::map<std::string, uint64_t> group_inodes_;
   std::vector<std::string> group_paths_;  // of the processes
+  base::TextArena texts_;                 // names of files
   analysis::PageSets sets_;
   std::optional<analysis::PageTally> tally_;
   std::optional<source::PageStructs> structs_;
@@ -195,6 +197,22 @@ base::Status LedgerReader::take_census() {
       [&](const model::PageChunk& chunk) { tally_->add(chunk); });
 }
 
+// Some at a time: only their names are kept.
+void LedgerReader::name_files(const std::vector<uint64_t>& addresses) {
+  constexpr size_t kSome = 1024;
+  const source::FileNames names(roots_);
+  input_.files.reserve(addresses.size());
+  for (size_t begin = 0; begin < addresses.size(); begin += kSome) {
+    const size_t end = std::min(addresses.size(), begin + kSome);
+    base::Result<std::vector<model::CachedFile>> told =
+        structs_->name_files(std::span(addresses).subspan(begin, end - begin));
+    if (!told) break;
+    for (const model::CachedFile& file : *told)
+      input_.files.push_back({file.address, texts_.keep(names.name(file))});
+  }
+  std::ranges::sort(input_.files, {}, &analysis::FileName::address);
+}
+
 void LedgerReader::name_owners() {
   if (!structs_) return;
   std::vector<uint64_t> files;
@@ -209,13 +227,8 @@ void LedgerReader::name_owners() {
     cached.resize(options_.named_file_count);
   }
   std::ranges::copy(cached, std::back_inserter(files));
-  const source::FileNames names(roots_);
-  base::Result<std::vector<model::CachedFile>> told =
-      structs_->name_files(files);
-  if (told) {
-    for (const model::CachedFile& file : *told)
-      input_.files[file.address] = names.name(file);
-  }
+  std::vector<uint64_t>().swap(cached);
+  name_files(files);
   base::Result<std::vector<model::SlabCacheName>> caches =
       structs_->name_caches(owners_of(*tally_, PageClass::Slab));
   if (caches) {
@@ -330,19 +343,24 @@ base::Result<LedgerReading> LedgerReader::read() {
   status = take_census();
   if (status) status = look_again();
   if (!status) return status.error();
+  // The table of pages has done its work; names come where it was.
+  const uint64_t own_bytes = sets_.memory_bytes();
+  sets_.forget_pages();
+  tally_->forget_disagreements();
+  census_.forget_chunk();
   name_owners();
   input_.tally = &*tally_;
   input_.sets = &sets_;
   input_.by = options_.by;
   LedgerReading reading;
-  reading.ledger = make_ledger(input_);
+  reading.ledger = make_ledger(input_, std::move(texts_));
   reading.ledger.changed_pages = changed_pages_;
   reading.ledger.unreadable_pages = unreadable_pages_;
   if (!options_.dying_pids.empty() || !options_.dying_groups.empty()) {
     reading.what_if = imagine();
   }
   reading.ledger.tier_note = tier_note_;
-  reading.ledger.own_bytes = sets_.memory_bytes();
+  reading.ledger.own_bytes = own_bytes;
   if (!census_.group_note().empty()) {
     reading.ledger.notes.push_back("no groups: " + census_.group_note());
   }

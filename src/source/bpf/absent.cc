@@ -81,7 +81,7 @@ base::Status PageStructs::copy(uint64_t, uint64_t) {
   return base::Ok{};
 }
 base::Result<std::vector<model::CachedFile>> PageStructs::name_files(
-    const std::vector<uint64_t>&) {
+    std::span<const uint64_t>) {
   return std::vector<model::CachedFile>();
 }
 base::Result<std::vector<model::SlabCacheName>> PageStructs::name_caches(

@@ -259,7 +259,7 @@ base::Status PageStructs::read(uint64_t first_frame,
 }
 
 base::Result<std::vector<model::CachedFile>> PageStructs::name_files(
-    const std::vector<uint64_t>& addresses) {
+    std::span<const uint64_t> addresses) {
   std::vector<model::CachedFile> files;
   files.reserve(addresses.size());
   constexpr uint32_t kMinorBits = 20;

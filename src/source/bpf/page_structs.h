@@ -34,7 +34,7 @@ class PageStructs {
   base::Status copy(uint64_t first_frame, uint64_t count);
 
   base::Result<std::vector<model::CachedFile>> name_files(
-      const std::vector<uint64_t>& addresses);
+      std::span<const uint64_t> addresses);
   base::Result<std::vector<model::SlabCacheName>> name_caches(
       const std::vector<uint64_t>& addresses);
   // Of all tasks that live.

@@ -41,9 +41,11 @@ void write_what_if(base::JsonWriter& json, const analysis::WhatIf& result) {
 
 }  // namespace
 
-std::string ledger_json(const model::Ledger& ledger,
-                        const std::optional<analysis::WhatIf>& what_if,
-                        base::JsonWriter::Layout layout) {
+base::Status write_ledger_json(const model::Ledger& ledger,
+                               const std::optional<analysis::WhatIf>& what_if,
+                               base::JsonWriter::Layout layout,
+                               const PartWriter& write) {
+  constexpr size_t kPartBytes = size_t{64} << 10;
   base::JsonWriter json(layout);
   json.begin_object();
   json.member("schema", "tidemark.ledger/1");
@@ -62,8 +64,12 @@ std::string ledger_json(const model::Ledger& ledger,
   }
   json.key("rows");
   json.begin_array();
-  for (const LedgerRow& row : ledger.rows)
+  for (const LedgerRow& row : ledger.rows) {
     write_row(json, row, ledger.sampled_pages > 0);
+    if (json.ready_bytes() < kPartBytes) continue;
+    base::Status status = write(json.take_ready());
+    if (!status) return status;
+  }
   json.end_array();
   if (what_if) write_what_if(json, *what_if);
   json.key("notes");
@@ -72,7 +78,7 @@ std::string ledger_json(const model::Ledger& ledger,
     json.string(note);
   json.end_array();
   json.end_object();
-  return json.take();
+  return write(json.take());
 }
 
 }  // namespace tidemark::view

@@ -47,20 +47,21 @@ std::string why_not_adding_up(const Ledger& ledger) {
   std::map<std::string, uint64_t> parts;
   std::set<std::tuple<std::string, LedgerClass, std::string>> seen;
   for (const LedgerRow& row : ledger.rows) {
-    if (row.bytes == 0) return "an empty row: " + row.owner;
-    if (row.bytes > ledger.total_bytes) return "more than all: " + row.owner;
-    if (!seen.emplace(row.parent, row.ledger_class, row.owner).second) {
-      return "twice: " + row.owner;
+    const std::string owner(row.owner);
+    if (row.bytes == 0) return "an empty row: " + owner;
+    if (row.bytes > ledger.total_bytes) return "more than all: " + owner;
+    if (!seen.emplace(row.parent, row.ledger_class, owner).second) {
+      return "twice: " + owner;
     }
     if (row.parent.empty()) {
       sum += row.bytes;
       const std::string name =
           row.owner.empty()
               ? std::string(model::ledger_class_token(row.ledger_class))
-              : row.owner;
+              : owner;
       tops[name] += row.bytes;
     } else {
-      parts[row.parent] += row.bytes;
+      parts[std::string(row.parent)] += row.bytes;
     }
   }
   if (sum != ledger.total_bytes) {

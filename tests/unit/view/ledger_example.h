@@ -2,19 +2,21 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "model/ledger.h"
 
 namespace tidemark::view {
 
+// The texts are literals, or kept by the ledger it goes into.
 inline model::LedgerRow ledger_row(model::LedgerClass ledger_class,
-                                   std::string owner, uint64_t mib,
-                                   std::string parent = {}) {
+                                   std::string_view owner, uint64_t mib,
+                                   std::string_view parent = {}) {
   model::LedgerRow row;
   row.ledger_class = ledger_class;
-  row.owner = std::move(owner);
+  row.owner = owner;
   row.bytes = mib << 20;
-  row.parent = std::move(parent);
+  row.parent = parent;
   return row;
 }
 
@@ -29,10 +31,12 @@ inline model::Ledger ledger_named(const std::string& name) {
   ledger.unreadable_pages = 5;
   ledger.rows = {
       ledger_row(LedgerClass::AnonPrivate, "", 40),
-      ledger_row(LedgerClass::AnonPrivate, name + " (12)", 30, "anon-private"),
+      ledger_row(LedgerClass::AnonPrivate, ledger.texts.keep(name + " (12)"),
+                 30, "anon-private"),
       ledger_row(LedgerClass::AnonPrivate, "sh (14)", 10, "anon-private"),
       ledger_row(LedgerClass::File, "", 59),
-      ledger_row(LedgerClass::File, "/srv/" + name, 59, "file"),
+      ledger_row(LedgerClass::File, ledger.texts.keep("/srv/" + name), 59,
+                 "file"),
       ledger_row(LedgerClass::Unnamed, "", 1),
   };
   return ledger;

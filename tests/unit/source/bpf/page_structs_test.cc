@@ -58,7 +58,7 @@ class PageStructsLive : public testing::Test {
   }
   model::CachedFile name(uint64_t address) {
     const base::Result<std::vector<model::CachedFile>> files =
-        structs_->name_files({address});
+        structs_->name_files(std::span(&address, 1));
     EXPECT_TRUE(files) << files.error().what;
     return files ? files->at(0) : model::CachedFile();
   }

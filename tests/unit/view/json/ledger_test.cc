@@ -15,9 +15,21 @@ namespace {
 using base::JsonWriter;
 using model::Ledger;
 
+std::string json_in(JsonWriter::Layout layout, const Ledger& ledger,
+                    const std::optional<analysis::WhatIf>& what_if = {}) {
+  std::string text;
+  const base::Status status = write_ledger_json(
+      ledger, what_if, layout, [&](std::string_view part) -> base::Status {
+        text += part;
+        return base::Ok{};
+      });
+  EXPECT_TRUE(status);
+  return text;
+}
+
 std::string json_of(const Ledger& ledger,
                     const std::optional<analysis::WhatIf>& what_if = {}) {
-  return ledger_json(ledger, what_if, JsonWriter::Layout::OneLine);
+  return json_in(JsonWriter::Layout::OneLine, ledger, what_if);
 }
 
 bool has(const std::string& text, const std::string& part) {
@@ -55,6 +67,27 @@ TEST(LedgerJson, TellsWhatWouldComeBack) {
       << json;
 }
 
+TEST(LedgerJson, ComesInPartsAndEndsWhenNobodyTakesThem) {
+  Ledger ledger = ledger_named("web");
+  const std::vector<model::LedgerRow> few = ledger.rows;
+  for (int i = 0; i < 1000; ++i)
+    ledger.rows.insert(ledger.rows.end(), few.begin(), few.end());
+  const std::string whole = json_of(ledger);
+  EXPECT_TRUE(test::JsonCheck(whole).is_valid());
+  size_t parts = 0;
+  size_t largest = 0;
+  const base::Status status =
+      write_ledger_json(ledger, std::nullopt, JsonWriter::Layout::OneLine,
+                        [&](std::string_view part) -> base::Status {
+                          largest = std::max(largest, part.size());
+                          if (++parts < 3) return base::Ok{};
+                          return base::fail(base::ErrorKind::Closed, "gone");
+                        });
+  EXPECT_FALSE(status);
+  EXPECT_EQ(parts, 3U);
+  EXPECT_LT(largest, whole.size() / 3);
+}
+
 RC_GTEST_PROP(LedgerJson, AnyNameIsValidJson, ()) {
   const auto name = *rc::gen::arbitrary<std::string>();
   Ledger ledger = ledger_named(name + "\n\x1b[2J\"\\");
@@ -62,8 +95,7 @@ RC_GTEST_PROP(LedgerJson, AnyNameIsValidJson, ()) {
   ledger.notes = {name};
   ledger.rows[0].note = name;
   for (auto layout : {JsonWriter::Layout::OneLine, JsonWriter::Layout::Pretty})
-    RC_ASSERT(
-        test::JsonCheck(ledger_json(ledger, std::nullopt, layout)).is_valid());
+    RC_ASSERT(test::JsonCheck(json_in(layout, ledger)).is_valid());
   const std::string line = json_of(ledger);
   RC_ASSERT(line.find('\x1b') == std::string::npos);
   RC_ASSERT(std::ranges::count(line, '\n') <= 1);

@@ -52,7 +52,8 @@ TEST(LedgerText, SumsUpOwnersBeyondTheLimit) {
   ledger.rows = {ledger_row(LedgerClass::File, "", 10)};
   for (int i = 0; i < 10; ++i) {
     ledger.rows.push_back(
-        ledger_row(LedgerClass::File, "/srv/" + std::to_string(i), 1, "file"));
+        ledger_row(LedgerClass::File,
+                   ledger.texts.keep("/srv/" + std::to_string(i)), 1, "file"));
   }
   // The last stands for many.
   ledger.rows.back().owner_count = 1000;
@@ -66,8 +67,8 @@ TEST(LedgerText, SumsUpRowsBeyondTheLimit) {
   Ledger ledger = ledger_named("web");
   ledger.rows.clear();
   for (int i = 0; i < 8; ++i) {
-    ledger.rows.push_back(
-        ledger_row(LedgerClass::File, "/srv/" + std::to_string(i), 1));
+    ledger.rows.push_back(ledger_row(
+        LedgerClass::File, ledger.texts.keep("/srv/" + std::to_string(i)), 1));
   }
   ledger.rows.push_back(ledger_row(LedgerClass::Free, "", 92));
   const std::string text = text_of(ledger, {6, 5});
