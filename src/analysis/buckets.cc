@@ -96,7 +96,7 @@ UndigestedObject Digest::undigested(size_t object) const {
   UndigestedObject one;
   one.name = from.name;
   one.bytes = from.committed_bytes;
-  one.share_count = from.share_count;
+  one.share_count = mappers_[object].size();
   const auto largest =
       std::ranges::max_element(mappers_[object], {}, &Mapper::pss_bytes);
   if (largest != mappers_[object].end()) {

@@ -26,7 +26,7 @@ struct BucketLine {
   BucketKind kind = BucketKind::Rule;
   uint64_t bytes = 0;
   uint64_t object_count = 0;
-  uint64_t process_count = 0;  // that map one of them
+  uint64_t process_count = 0;  // that have one of them
   bool operator==(const BucketLine&) const = default;
 };
 
@@ -34,8 +34,8 @@ struct BucketLine {
 struct UndigestedObject {
   std::string name;
   uint64_t bytes = 0;
-  uint64_t share_count = 0;
-  // One that maps it: the largest share.
+  uint64_t share_count = 0;  // processes that map it or hold it open
+  // One of them: the largest share.
   std::string process;
   int32_t pid = 0;
   std::string cgroup_path;

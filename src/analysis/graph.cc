@@ -127,7 +127,8 @@ void Builder::make_processes() {
   KernelCosts costs;
   if (sample_.machine) costs.page_size_bytes = sample_.machine->page_size_bytes;
   const std::vector<Use> uses = uses_of(sample_, costs);
-  GraphObjects found = find_objects(sample_);
+  GraphObjects found =
+      find_objects(sample_, input_.objects ? &*input_.objects : nullptr);
   graph_.objects = std::move(found.objects);
   for (size_t i = 0; i < sample_.processes.size(); ++i) {
     const model::Process& process = sample_.processes[i];

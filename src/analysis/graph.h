@@ -14,6 +14,7 @@
 #include "analysis/graph_objects.h"
 #include "base/result.h"
 #include "model/ledger.h"
+#include "model/object.h"
 #include "model/process.h"
 #include "model/sample.h"
 
@@ -21,7 +22,8 @@ namespace tidemark::analysis {
 
 struct GraphInput {
   model::Sample sample;
-  std::optional<model::Ledger> ledger;  // empty: the counters must do
+  std::optional<model::Ledger> ledger;       // empty: the counters must do
+  std::optional<model::ObjectScan> objects;  // with who holds what open
   SlabCaches slab;
   bool with_objects = false;
   bool with_threads = false;       // wanted, and not only to tell stacks by

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
+
+#include "analysis/graph_scan.h"
 
 namespace tidemark::analysis {
 namespace {
@@ -29,8 +32,10 @@ uint64_t plus(uint64_t a, uint64_t b) {
 
 class Finder {
  public:
-  explicit Finder(const model::Sample& sample) : sample_(sample) {
+  Finder(const model::Sample& sample, const model::ObjectScan* scan)
+      : sample_(sample) {
     found_.references.resize(sample.processes.size());
+    if (scan) scan_.emplace(sample, *scan);
   }
 
   GraphObjects find() {
@@ -38,6 +43,7 @@ class Finder {
       add_process(i);
     for (size_t i = 0; i < shared_huge_.size(); ++i)
       found_.objects[i].committed_bytes += shared_huge_[i];
+    if (scan_) add_held();
     return std::move(found_);
   }
 
@@ -117,17 +123,76 @@ class Finder {
   }
 
   size_t file_object(RegionKind kind, const Mapping& mapping) {
-    auto [known, is_new] =
-        files_.try_emplace({mapping.device_major, mapping.device_minor,
-                            mapping.inode_id, mapping.name},
-                           found_.objects.size());
-    if (!is_new) return known->second;
+    const std::optional<size_t> scanned =
+        scan_ ? scan_->object_of(process_, mapping) : std::nullopt;
+    const size_t next = found_.objects.size();
+    const size_t known =
+        scanned ? scanned_.try_emplace(*scanned, next).first->second
+                : files_
+                      .try_emplace({mapping.device_major, mapping.device_minor,
+                                    mapping.inode_id, mapping.name},
+                                   next)
+                      .first->second;
+    if (known != next) return known;
     const size_t place = make(kind, mapping.name);
     GraphObject& object = found_.objects[place];
     object.device_major = mapping.device_major;
     object.device_minor = mapping.device_minor;
     object.inode_id = mapping.inode_id;
+    if (scanned) set_numbers(object, scan_->object(*scanned).key);
     return place;
+  }
+
+  // As stat tells them. The kernel's own tmpfs has no numbers there.
+  static void set_numbers(GraphObject& object, const model::ObjectKey& key) {
+    if (key.device_major != 0 || key.device_minor != 0) {
+      object.device_major = key.device_major;
+      object.device_minor = key.device_minor;
+    }
+    object.inode_id = key.inode_id;
+  }
+
+  // Memory that lasts by being held: who holds it, and all there is of it.
+  void add_held() {
+    for (size_t i = 0; i < scan_->object_count(); ++i) {
+      const model::MemoryObject& object = scan_->object(i);
+      if (!is_held_memory(object.kind)) continue;
+      for (const model::ObjectReference& one : object.references) {
+        const std::optional<size_t> process = scan_->process_of(one);
+        if (process && one.descriptor_count > 0) add_holder(i, *process, one);
+      }
+      const auto known = scanned_.find(i);
+      if (known == scanned_.end()) continue;
+      GraphObject& to = found_.objects[known->second];
+      to.size_bytes =
+          std::max(to.size_bytes, object.size_bytes.value.value_or(0));
+      to.committed_bytes =
+          std::max(to.committed_bytes, object.alloc_bytes.value.value_or(0));
+      to.swap_bytes =
+          std::max(to.swap_bytes, object.swap_bytes.value.value_or(0));
+      if (to.mapping_count == 0) --to.share_count;
+    }
+  }
+
+  void add_holder(size_t scanned, size_t process,
+                  const model::ObjectReference& from) {
+    const model::MemoryObject& object = scan_->object(scanned);
+    auto [known, is_new] = scanned_.try_emplace(scanned, found_.objects.size());
+    if (is_new) {
+      make(region_kind_of(object.kind), object.name);
+      set_numbers(found_.objects.back(), object.key);
+    }
+    std::vector<GraphReference>& references = found_.references[process];
+    auto reference =
+        std::ranges::find(references, known->second, &GraphReference::object);
+    if (reference == references.end()) {
+      reference = references.insert(references.end(), GraphReference());
+      reference->object = known->second;
+      reference->can_read = from.rights.read;
+      reference->can_write = from.rights.write;
+      ++found_.objects[known->second].share_count;
+    }
+    reference->descriptor_count = from.descriptor_count;
   }
 
   void add(size_t place, const Mapping& mapping, const Share& share) {
@@ -158,20 +223,23 @@ class Finder {
   }
 
   const model::Sample& sample_;
+  std::optional<GraphScan> scan_;
   GraphObjects found_;
   size_t process_ = 0;
   std::map<std::tuple<size_t, RegionKind, std::string>, size_t> private_;
   std::map<std::tuple<uint32_t, uint32_t, uint64_t, std::string>, size_t>
       files_;
-  std::map<size_t, size_t> places_;  // of the references of this process
+  std::map<size_t, size_t> scanned_;  // by place in the scan
+  std::map<size_t, size_t> places_;   // of the references of this process
   std::map<size_t, uint64_t> huge_of_process_;
   std::vector<uint64_t> shared_huge_;  // of each object
 };
 
 }  // namespace
 
-GraphObjects find_objects(const model::Sample& sample) {
-  return Finder(sample).find();
+GraphObjects find_objects(const model::Sample& sample,
+                          const model::ObjectScan* scan) {
+  return Finder(sample, scan).find();
 }
 
 }  // namespace tidemark::analysis

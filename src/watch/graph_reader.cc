@@ -7,6 +7,7 @@
 
 #include "source/kernel_files.h"
 #include "source/machine_reader.h"
+#include "source/object_source.h"
 #include "source/process_source.h"
 #include "watch/exact_source.h"
 #include "watch/ledger_reader.h"
@@ -57,6 +58,18 @@ void note_depth(const std::string& no_shares, const std::string& no_ledger,
   if (!no_ledger.empty()) notes.push_back(kernel + but + no_ledger);
 }
 
+void read_objects(const source::Roots& roots, analysis::GraphInput& input) {
+  source::ObjectScanOptions options;
+  options.search = false;  // what nobody refers to is in no process
+  base::Result<model::ObjectScan> scan = source::scan_objects(roots, options);
+  if (scan) {
+    input.objects = std::move(*scan);
+  } else {
+    input.notes.push_back("what is only held open is not seen: " +
+                          scan.error().what);
+  }
+}
+
 }  // namespace
 
 base::Result<analysis::GraphInput> read_graph(const source::Roots& roots,
@@ -70,6 +83,7 @@ base::Result<analysis::GraphInput> read_graph(const source::Roots& roots,
   if (options.objects) {
     constexpr int32_t kInit = 1;
     input.sample.memory_devices = source::read_memory_devices(roots, kInit);
+    read_objects(roots, input);
   }
   LedgerOptions ledger;
   ledger.named_file_count = 1;  // classes are wanted here, not names

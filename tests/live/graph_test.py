@@ -138,6 +138,26 @@ class Graph(unittest.TestCase):
                 self.assertEqual(seen[0]["share_count"], 2)
                 self.assertEqual(seen[0]["committed_bytes"], 101 * PAGE)
 
+    def test_a_memfd_that_nobody_maps_is_its_holders(self):
+        script = f"""
+            import ctypes, os
+            fd = ctypes.CDLL(None).memfd_create(b"graph-held", 0)
+            os.write(fd, b"x" * ({PAGES} * {PAGE}))
+            if os.fork() == 0:
+                os.read(0, 1)
+                os._exit(0)
+        """
+        with Python(script) as target:
+            records = graph("-v")
+            process = of_pid(records, target.pid)
+            held = [v for v in process["vmos"] if v["name"] == "memfd:graph-held"]
+            self.assertEqual([v["committed_bytes"] for v in held], [PAGES * PAGE])
+            self.assertEqual(held[0]["num_mappings"], 0)
+            self.assertEqual(held[0]["share_count"], 1, "it and its child")
+            references = [r for r in process["vmo_refs"]
+                          if r["vmo_koid"] == held[0]["koid"]]
+            self.assertEqual(references[0]["via"], ["HANDLE"])
+
     def test_job_of_a_process_is_its_group(self):
         records = graph()
         with open("/proc/self/cgroup", encoding="utf-8") as file:

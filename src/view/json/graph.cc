@@ -145,12 +145,16 @@ void write_reference(JsonWriter& json, const GraphReference& reference,
   json.member("vmo_koid", object.koid);
   json.key("via");
   json.begin_array();
-  json.string("MAPPING");
+  if (reference.descriptor_count > 0) json.string("HANDLE");
+  if (reference.mapping_count > 0) json.string("MAPPING");
   json.end_array();
   json.member("num_mappings", reference.mapping_count);
+  if (reference.descriptor_count > 0) {
+    json.member("num_handles", reference.descriptor_count);
+  }
   json.member("pss_bytes", reference.pss_bytes);
   json.member("rss_bytes", reference.rss_bytes);
-  json.key("mapping_rights");
+  json.key(reference.mapping_count > 0 ? "mapping_rights" : "handle_rights");
   json.begin_array();
   if (reference.can_read) json.string("READ");
   if (reference.can_write) json.string("WRITE");
