@@ -15,7 +15,7 @@ using model::Reading;
 using model::VmallocArea;
 using model::VmallocKind;
 
-constexpr char kNotTold[] = "no file of /proc tells it";
+constexpr char kNotTold[] = "no segment of kcore looks like it";
 
 // "kernel_clone+0x94/0x3e0" to "kernel_clone", and
 // "load+0x1/0x2 [xfs 0123abcd]" to "load [xfs]": one function asks from many
@@ -80,6 +80,7 @@ class Maker {
       report_.ram_bytes =
           model::system_ram_bytes(*input_.iomem, input_.page_size_bytes);
     }
+    find_places();
     add_direct_map();
     add_vmalloc();
     add_page_structs();
@@ -111,14 +112,33 @@ class Maker {
                                     std::string(name));
   }
 
-  // All of RAM at one address after the other. Its base is drawn at boot
-  // (KASLR), and nothing an ordinary file shows gives it away.
+  // Where the regions begin is drawn at boot (KASLR), and the headers of kcore
+  // alone give it away.
+  void find_places() {
+    if (input_.segments) {
+      layout_ = find_layout(
+          *input_.segments,
+          input_.space ? input_.space->vmalloc_total_bytes : std::nullopt,
+          input_.page_size_bytes);
+      no_place_ = kNotTold;
+      return;
+    }
+    no_place_ = input_.segments.unknown_because.empty()
+                    ? "it was not read"
+                    : input_.segments.unknown_because;
+    report_.notes.push_back(
+        "where the direct map, vmalloc and the page structs begin is drawn at "
+        "boot, and /proc/kcore tells it: " +
+        no_place_ +
+        "; it takes CAP_SYS_RAWIO, and a kernel built with PROC_KCORE that is "
+        "not locked down");
+  }
+
+  // All of RAM at one address after the other.
   void add_direct_map() {
     KmapRegion& region = add("direct_map", "direct map of all RAM");
-    region.range_unknown_because = kNotTold;
-    report_.notes.emplace_back(
-        "where the direct map, vmalloc and the page structs begin is drawn at "
-        "boot and told by no file read here");
+    region.range = layout_.direct_map;
+    region.range_unknown_because = no_place_;
     region.size_bytes =
         field(input_.space, &model::KernelSpace::direct_map_bytes, "DirectMap");
     region.is_view = true;
@@ -127,6 +147,7 @@ class Maker {
 
   void add_vmalloc() {
     KmapRegion& region = add("vmalloc", "vmalloc");
+    region.range = layout_.vmalloc;
     region.size_bytes = field(
         input_.space, &model::KernelSpace::vmalloc_total_bytes, "VmallocTotal");
     region.memory_bytes =
@@ -170,8 +191,10 @@ class Maker {
 
   void add_page_structs() {
     KmapRegion& region = add("vmemmap", "page structs (vmemmap)");
-    region.range_unknown_because = kNotTold;
-    region.size_bytes = model::unknown<uint64_t>(kNotTold);
+    region.range = layout_.page_structs;
+    region.range_unknown_because = no_place_;
+    region.size_bytes = region.range ? model::known(layout_.page_struct_bytes)
+                                     : model::unknown<uint64_t>(no_place_);
     region.memory_bytes =
         field(input_.counters, &model::PageCounters::memmap_boot_pages,
               "nr_memmap_boot_pages");
@@ -308,6 +331,8 @@ class Maker {
   }
 
   KmapInput input_;
+  KernelLayout layout_;
+  std::string no_place_;  // why the layout lacks something
   KmapReport report_;
 };
 

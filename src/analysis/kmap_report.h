@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/kernel_layout.h"
 #include "model/kernel_memory.h"
 #include "model/machine.h"
 #include "model/reading.h"
@@ -21,17 +22,12 @@ struct KmapInput {
   model::MemInfo meminfo;
   uint64_t page_size_bytes = 4096;
   model::Reading<model::KernelSpace> space;
+  model::Reading<std::vector<model::KernelSegment>> segments;
   model::Reading<model::PageCounters> counters;
   model::Reading<model::IoMemory> iomem;
   model::Reading<model::VmallocInfo> vmalloc;
   model::Reading<std::vector<model::KernelModule>> modules;
   model::Reading<model::KernelSymbols> symbols;
-};
-
-struct AddressRange {
-  uint64_t start = 0;
-  uint64_t end = 0;  // exclusive
-  bool operator==(const AddressRange&) const = default;
 };
 
 // Areas of one kind that one function asked for.

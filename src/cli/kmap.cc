@@ -29,6 +29,7 @@ base::Result<analysis::KmapInput> read_input(const source::Roots& roots) {
   input.symbols = source::read_section_symbols(roots);
   input.counters = source::read_page_counters(roots);
   input.space = source::read_kernel_space(roots);
+  input.segments = source::read_kernel_segments(roots);
   // These two are compared, so nothing comes between them.
   input.vmalloc = source::read_vmallocinfo(roots);
   base::Result<model::Machine> machine =

@@ -141,6 +141,15 @@ struct KernelSpace {
   bool operator==(const KernelSpace&) const = default;
 };
 
+// A stretch of the kernel's addresses, as the headers of /proc/kcore list them.
+struct KernelSegment {
+  uint64_t start = 0;
+  uint64_t size_bytes = 0;
+  // Of RAM and of the image; the others have no one place.
+  std::optional<uint64_t> physical;
+  bool operator==(const KernelSegment&) const = default;
+};
+
 // All of it at one instant, each with its reason where it could not be read.
 struct KernelReadings {
   Reading<PageCounters> counters;

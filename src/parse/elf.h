@@ -1,12 +1,15 @@
-// Reads the program headers of an ELF file: how much address space its loader
-// takes for it. That tells the zeroed data (bss) behind a library from other
-// anonymous memory that happens to lie there.
+// Reads the program headers of ELF files. Of a library: how much address space
+// its loader takes for it, which tells the zeroed data (bss) behind it from
+// other anonymous memory that happens to lie there. Of the kernel's own memory:
+// where its regions are.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "model/kernel_memory.h"
 
 namespace tidemark::parse {
 
@@ -14,5 +17,9 @@ namespace tidemark::parse {
 // of every file a linker makes. Only the byte order of this machine is read.
 // The span is from the first loaded byte to the last, in whole pages.
 base::Result<uint64_t> parse_elf_span(std::string_view head);
+
+// The beginning of /proc/kcore, in the order of the file.
+base::Result<std::vector<model::KernelSegment>> parse_kcore_segments(
+    std::string_view head);
 
 }  // namespace tidemark::parse

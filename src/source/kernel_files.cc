@@ -1,8 +1,12 @@
 #include "source/kernel_files.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <string>
 #include <utility>
 
+#include "parse/elf.h"
 #include "parse/kernel_files.h"
 #include "source/process_parts.h"
 
@@ -64,6 +68,35 @@ model::Reading<model::PageCounters> read_page_counters(const Roots& roots) {
 
 model::Reading<model::KernelSpace> read_kernel_space(const Roots& roots) {
   return read(roots, "meminfo", parse::parse_kernel_space);
+}
+
+model::Reading<std::vector<model::KernelSegment>> read_kernel_segments(
+    const Roots& roots) {
+  using Segments = std::vector<model::KernelSegment>;
+  base::Result<base::Fd> file = base::open_file_at(roots.proc, "kcore");
+  if (!file) return model::unknown<Segments>(reason_of(file.error()));
+  // A header for each piece of RAM and one for its page structs: a thousand
+  // fit. The file goes on for as many bytes as there are addresses.
+  std::string head(size_t{64} << 10, '\0');
+  size_t size = 0;
+  while (size < head.size()) {
+    const ssize_t got = ::pread(file->get(), head.data() + size,
+                                head.size() - size, static_cast<off_t>(size));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      return model::unknown<Segments>(
+          reason_of(base::fail_errno(roots.proc.join("kcore"), errno)));
+    }
+    if (got == 0) break;
+    size += static_cast<size_t>(got);
+  }
+  head.resize(size);
+  base::Result<Segments> segments = parse::parse_kcore_segments(head);
+  if (!segments) {
+    return model::unknown<Segments>(
+        reason_of(base::within(roots.proc.join("kcore"), segments.error())));
+  }
+  return model::known(std::move(*segments));
 }
 
 }  // namespace tidemark::source

@@ -36,4 +36,9 @@ model::Reading<model::PageCounters> read_page_counters(const Roots& roots);
 
 model::Reading<model::KernelSpace> read_kernel_space(const Roots& roots);
 
+// The headers of /proc/kcore and nothing of the memory behind them. For
+// CAP_SYS_RAWIO alone; many kernels are built without it.
+model::Reading<std::vector<model::KernelSegment>> read_kernel_segments(
+    const Roots& roots);
+
 }  // namespace tidemark::source

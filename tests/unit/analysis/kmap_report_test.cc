@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace tidemark::analysis {
 namespace {
@@ -151,6 +152,28 @@ TEST(KmapReport, PutsTheLargestModuleFirst) {
 TEST(KmapReport, CountsPageStructsMadeAtBootAndLater) {
   EXPECT_EQ(region(make_kmap_report(example()), "vmemmap").memory_bytes.value,
             105 * kPage);
+}
+
+TEST(KmapReport, SegmentsTellWhereRegionsBegin) {
+  KmapInput input = example();
+  input.segments = model::known(
+      std::vector<model::KernelSegment>{{0xffff888000001000, 0xfff000, 0x1000},
+                                        {0xffffc90000000000, 1 << 30, {}},
+                                        {0xffffea0000000000, 0x40000, {}}});
+  const KmapReport report = make_kmap_report(std::move(input));
+  EXPECT_EQ(region(report, "direct_map").range->start, 0xffff888000000000U);
+  EXPECT_EQ(region(report, "vmalloc").range->start, 0xffffc90000000000U);
+  EXPECT_EQ(region(report, "vmemmap").size_bytes.value, 0x40000U);
+  EXPECT_FALSE(mentions(report, "kcore"));
+}
+
+TEST(KmapReport, WithoutKcoreItSaysWhatWouldShowTheRegions) {
+  KmapInput input = example();
+  input.segments = model::unknown<std::vector<model::KernelSegment>>(
+      "denied: /proc/kcore: Operation not permitted");
+  const KmapReport report = make_kmap_report(std::move(input));
+  EXPECT_FALSE(region(report, "direct_map").range);
+  EXPECT_TRUE(mentions(report, "CAP_SYS_RAWIO"));
 }
 
 }  // namespace

@@ -67,5 +67,48 @@ TEST(ElfSpan, SurvivesTruncationAtEveryByte) {
   }
 }
 
+// ---- the kernel's memory ----------------------------------------------------
+
+std::string kcore_with(const std::vector<Elf64_Phdr>& segments) {
+  std::string bytes = elf_with({});
+  Elf64_Ehdr header{};
+  std::memcpy(&header, bytes.data(), sizeof header);
+  header.e_type = ET_CORE;
+  header.e_phnum = static_cast<uint16_t>(segments.size() + 1);
+  std::memcpy(bytes.data(), &header, sizeof header);
+  for (const Elf64_Phdr& segment : segments)
+    bytes.append(reinterpret_cast<const char*>(&segment), sizeof segment);
+  return bytes;
+}
+
+Elf64_Phdr kernel_segment(uint64_t address, uint64_t size, uint64_t physical) {
+  Elf64_Phdr segment{};
+  segment.p_type = PT_LOAD;
+  segment.p_vaddr = address;
+  segment.p_memsz = size;
+  segment.p_paddr = physical;
+  return segment;
+}
+
+TEST(KcoreSegments, HaveAPlaceOrNone) {
+  base::Result<std::vector<model::KernelSegment>> segments =
+      parse_kcore_segments(kcore_with(
+          {kernel_segment(0xffff888000001000, 0x9e000, 0x1000),
+           kernel_segment(0xffffc90000000000, 1 << 20, UINT64_MAX)}));
+  ASSERT_TRUE(segments) << segments.error().what;
+  EXPECT_EQ(*segments, (std::vector<model::KernelSegment>{
+                           {0xffff888000001000, 0x9e000, 0x1000},
+                           {0xffffc90000000000, 1 << 20, std::nullopt}}));
+}
+
+TEST(KcoreSegments, RefusesAnOrdinaryProgramAndHalfAHeader) {
+  EXPECT_FALSE(parse_kcore_segments(elf_with({{0x400000, 0x800}})));
+  std::string cut = kcore_with({kernel_segment(1, 1, 1)});
+  cut.pop_back();
+  EXPECT_FALSE(parse_kcore_segments(cut));
+  EXPECT_FALSE(parse_kcore_segments(
+      kcore_with({kernel_segment(0x1000, UINT64_MAX, 0)})));
+}
+
 }  // namespace
 }  // namespace tidemark::parse

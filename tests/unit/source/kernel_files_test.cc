@@ -23,6 +23,15 @@ TEST(KernelFiles, AreReadFromACapturedTree) {
             roots.proc.path + "/modules: No such file or directory");
 }
 
+TEST(KernelFiles, TheHeadersOfKcoreTellSegments) {
+  const model::Reading<std::vector<model::KernelSegment>> segments =
+      read_kernel_segments(fixture_roots("guest-6.12/proc"));
+  ASSERT_TRUE(segments) << segments.unknown_because;
+  ASSERT_EQ(segments->size(), 7U);
+  EXPECT_EQ(segments->at(3).physical, 0x1000U);
+  EXPECT_FALSE(segments->at(1).physical);
+}
+
 TEST(KernelFiles, SumFragmentsOverBothSockstats) {
   TemporaryTree tree;
   tree.add("net/sockstat", "TCP: inuse 1 mem 3\nFRAG: inuse 1 memory 40\n");
