@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <set>
 
 #include "analysis/kernel_pool.h"
 
@@ -38,20 +40,52 @@ void add_pages(WhatIf& result, const LedgerInput& input,
   }
 }
 
+// A file of tmpfs stays while it has a name, a segment until it is removed.
+bool ends_with_its_users(const model::MemoryObject& object) {
+  switch (object.kind) {
+    case model::ObjectKind::Memfd:
+    case model::ObjectKind::SharedAnon:
+      return true;
+    case model::ObjectKind::Tmpfs:
+      return object.is_deleted;
+    default:
+      return false;
+  }
+}
+
+uint64_t ending_shmem_bytes(const model::ObjectScan& scan,
+                            const std::set<int32_t>& dying) {
+  uint64_t bytes = 0;
+  for (const model::MemoryObject& object : scan.objects) {
+    if (!ends_with_its_users(object) || object.references.empty()) continue;
+    const bool is_theirs = std::ranges::all_of(
+        object.references, [&](const model::ObjectReference& one) {
+          return dying.contains(scan.processes[one.process_index].id.pid);
+        });
+    if (is_theirs) bytes += object.alloc_bytes.value.value_or(0);
+  }
+  return bytes;
+}
+
 }  // namespace
 
-WhatIf what_if(const LedgerInput& input, const std::vector<bool>& dies) {
+WhatIf what_if(const LedgerInput& input, const std::vector<bool>& dies,
+               const model::ObjectScan* scan) {
   WhatIf result;
   add_pages(result, input, dies);
+  std::set<int32_t> dying;
   const uint64_t stack_bytes = stack_pages_each(input) * input.page_bytes;
   for (size_t i = 0; i < input.processes.size(); ++i) {
     if (!dies[i]) continue;
     ++result.process_count;
+    dying.insert(input.processes[i].pid);
     result.page_table_bytes += input.processes[i].page_table_bytes;
     result.kernel_stack_bytes += input.processes[i].thread_count * stack_bytes;
   }
-  result.freed_bytes =
-      result.anon_bytes + result.page_table_bytes + result.kernel_stack_bytes;
+  if (scan) result.shmem_freed_bytes = ending_shmem_bytes(*scan, dying);
+  result.freed_bytes = result.anon_bytes + result.page_table_bytes +
+                       result.kernel_stack_bytes +
+                       result.shmem_freed_bytes.value_or(0);
   return result;
 }
 

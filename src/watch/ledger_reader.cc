@@ -23,6 +23,7 @@
 #include "source/frame_walk.h"
 #include "source/kernel_files.h"
 #include "source/machine_reader.h"
+#include "source/object_source.h"
 #include "source/page_census.h"
 #include "source/process_source.h"
 #include "source/system_source.h"
@@ -300,7 +301,11 @@ analysis::WhatIf LedgerReader::imagine() const {
           return is_within(group_paths_[i], one);
         });
   }
-  return what_if(input_, dies);
+  source::ObjectScanOptions objects;
+  objects.search = false;  // what nobody refers to stays as it is
+  const base::Result<model::ObjectScan> scan =
+      source::scan_objects(roots_, objects);
+  return what_if(input_, dies, scan ? &*scan : nullptr);
 }
 
 base::Result<LedgerReading> LedgerReader::read_sample() {

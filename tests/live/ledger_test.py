@@ -231,7 +231,10 @@ class KnownMemory(unittest.TestCase):
             self.check_pages(found["anon_bytes"], PRIVATE_MIB + FORKED_MIB, 2 * OWN_PAGES)
             self.assertEqual(
                 found["freed_bytes"], found["anon_bytes"] + found["page_table_bytes"] +
-                found["kernel_stack_bytes"])
+                found["kernel_stack_bytes"] + found["shmem_freed_bytes"])
+            # A memfd that nobody maps, and both hold.
+            self.assertEqual(found["shmem_freed_bytes"], MEMFD_MIB * MIB)
+            self.assertEqual(one["shmem_freed_bytes"], 0)
             self.check_pages(one["anon_bytes"], PRIVATE_MIB)
 
     def test_by_process_they_have_a_row_together(self):

@@ -33,6 +33,7 @@ void write_what_if(base::JsonWriter& json, const analysis::WhatIf& result) {
   json.member("anon_bytes", result.anon_bytes);
   json.member("page_table_bytes", result.page_table_bytes);
   json.member("kernel_stack_bytes", result.kernel_stack_bytes);
+  json.member("shmem_freed_bytes", result.shmem_freed_bytes);
   json.member("shmem_bytes", result.shmem_bytes);
   json.member("file_bytes", result.file_bytes);
   json.member("private_sum_bytes", result.private_sum_bytes);

@@ -200,14 +200,21 @@ std::string what_if_text(const analysis::WhatIf& result,
   line("anonymous pages that only they map", result.anon_bytes, Ink::Plain);
   line("their page tables", result.page_table_bytes, Ink::Plain);
   line("their kernel stacks", result.kernel_stack_bytes, Ink::Plain);
+  if (result.shmem_freed_bytes) {
+    line("shared memory only they have", *result.shmem_freed_bytes, Ink::Plain);
+  }
   line("comes back", result.freed_bytes, Ink::Bold);
   line("shared memory only they map", result.shmem_bytes, Ink::Dim);
   line("file cache only they map", result.file_bytes, Ink::Dim);
   return fmt::format("if {} process{} ended\n\n", result.process_count,
                      result.process_count == 1 ? "" : "es") +
          table.render(style, false) +
-         "\nShared memory is free when nobody holds it open either; file cache "
-         "stays\nuntil it is needed.\n";
+         (result.shmem_freed_bytes
+              ? "\nShared memory comes back that nobody else maps or holds "
+                "open "
+                "and no name\nkeeps; file cache stays until it is needed.\n"
+              : "\nShared memory comes back unless it is held open elsewhere; "
+                "file cache stays\nuntil it is needed.\n");
 }
 
 }  // namespace tidemark::view

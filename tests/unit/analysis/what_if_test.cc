@@ -109,5 +109,41 @@ TEST(WhatIf, StacksThatAreNotToldAreNotMadeUp) {
   EXPECT_EQ(what_if(machine.input, {true}).kernel_stack_bytes, 0U);
 }
 
+// ---- shared memory ----------------------------------------------------------
+
+model::MemoryObject held(model::ObjectKind kind,
+                         const std::vector<size_t>& processes) {
+  model::MemoryObject object;
+  object.kind = kind;
+  object.alloc_bytes = model::known(kPage);
+  for (size_t process : processes)
+    object.references.emplace_back().process_index = process;
+  return object;
+}
+
+TEST(WhatIf, SharedMemoryEndsWithItsLastUser) {
+  Machine machine(2, true);
+  machine.add(1, model::kPageBuddy);
+  machine.ledger();
+  model::ObjectScan scan;
+  for (const LedgerProcess& process : machine.input.processes)
+    scan.processes.emplace_back().id.pid = process.pid;
+  using enum model::ObjectKind;
+  scan.objects = {held(Memfd, {0}), held(SharedAnon, {0}), held(Memfd, {0, 1}),
+                  held(Tmpfs, {0}), held(Tmpfs, {0}),      held(Sysv, {0}),
+                  held(File, {0}),  held(Memfd, {})};
+  scan.objects[4].is_deleted = true;
+  const auto freed = [&](bool first, bool second) {
+    const WhatIf result = what_if(machine.input, {first, second}, &scan);
+    EXPECT_EQ(result.freed_bytes, result.shmem_freed_bytes);
+    return *result.shmem_freed_bytes / kPage;
+  };
+  EXPECT_EQ(freed(true, false), 3U) << "a name and a segment keep theirs";
+  EXPECT_EQ(freed(true, true), 4U);
+  EXPECT_EQ(freed(false, true), 0U);
+  EXPECT_FALSE(what_if(machine.input, {true, true}).shmem_freed_bytes)
+      << "nobody was asked";
+}
+
 }  // namespace
 }  // namespace tidemark::analysis
