@@ -52,7 +52,7 @@ base::Result<Pages> open_pages(const source::Roots& roots) {
     return base::fail(base::ErrorKind::Denied,
                       "/proc/iomem hides the addresses of RAM");
   }
-  return Pages{std::move(*census), std::move(*iomem)};
+  return Pages{std::move(*census), std::move(*iomem.value)};
 }
 
 class LedgerReader {
