@@ -42,11 +42,7 @@ std::string buckets_json(const analysis::BucketReport& report,
     }
     json.end_array();
   }
-  json.key("notes");
-  json.begin_array();
-  for (const std::string& note : report.notes)
-    json.string(note);
-  json.end_array();
+  write_notes(json, report.notes);
   json.end_object();
   return json.take();
 }

@@ -173,11 +173,7 @@ std::string kmap_json(const KmapReport& report, JsonWriter::Layout layout,
   json.end_array();
   write_vmalloc(json, report, all_areas);
   write_physical(json, report);
-  json.key("notes");
-  json.begin_array();
-  for (const std::string& note : report.notes)
-    json.string(note);
-  json.end_array();
+  write_notes(json, report.notes);
   json.end_object();
   return json.take();
 }

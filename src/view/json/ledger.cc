@@ -1,5 +1,7 @@
 #include "view/json/ledger.h"
 
+#include "view/json/use.h"
+
 namespace tidemark::view {
 namespace {
 
@@ -73,11 +75,7 @@ base::Status write_ledger_json(const model::Ledger& ledger,
   }
   json.end_array();
   if (what_if) write_what_if(json, *what_if);
-  json.key("notes");
-  json.begin_array();
-  for (const std::string& note : ledger.notes)
-    json.string(note);
-  json.end_array();
+  write_notes(json, ledger.notes);
   json.end_object();
   return write(json.take());
 }

@@ -42,6 +42,15 @@ void write_use(base::JsonWriter& json, const analysis::Use& use) {
   json.end_array();
 }
 
+void write_notes(base::JsonWriter& json,
+                 const std::vector<std::string>& notes) {
+  json.key("notes");
+  json.begin_array();
+  for (const std::string& note : notes)
+    json.string(note);
+  json.end_array();
+}
+
 void write_unknown(
     base::JsonWriter& json,
     const std::vector<std::pair<std::string, std::string>>& unknown) {

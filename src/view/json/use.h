@@ -15,6 +15,9 @@ namespace tidemark::view {
 // listed in "lower_bounds".
 void write_use(base::JsonWriter& json, const analysis::Use& use);
 
+// What is to be said of the whole: "notes", an array of sentences.
+void write_notes(base::JsonWriter& json, const std::vector<std::string>& notes);
+
 // "unknown": {"pss_bytes": "denied: …"}; nothing when all is known.
 void write_unknown(
     base::JsonWriter& json,
