@@ -179,6 +179,7 @@ std::string_view trace_report_token(TraceReportKind kind) {
 
 std::vector<std::string> trace_report_tokens() {
   std::vector<std::string> tokens;
+  tokens.reserve(kReports.size());
   for (const Named& one : kReports)
     tokens.emplace_back(one.token);
   return tokens;

@@ -17,7 +17,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import guest
 
-TIDEMARK = os.environ.get("TIDEMARK_STATIC", guest.ROOT / "build/static/tidemark")
+TIDEMARK = os.environ.get("TIDEMARK_STATIC", guest.ROOT / "build/dev/tests/tidemark_static")
 PAGE = 4096
 HUGE_PAGE = 2 << 20
 # A field of which a process told nothing must come with its reason.

@@ -17,7 +17,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import guest
 
-TIDEMARK = os.environ.get("TIDEMARK_STATIC", guest.ROOT / "build/static/tidemark")
+TIDEMARK = os.environ.get("TIDEMARK_STATIC", guest.ROOT / "build/dev/tests/tidemark_static")
 PAGE = 4096
 
 # Primes, so that no sum of other things looks like them.

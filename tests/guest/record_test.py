@@ -21,7 +21,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import guest
 
-TIDEMARK = os.environ.get("TIDEMARK_STATIC", guest.ROOT / "build/static/tidemark")
+TIDEMARK = os.environ.get("TIDEMARK_STATIC", guest.ROOT / "build/dev/tests/tidemark_static")
 MIB = 1 << 20
 # spike: MiB that stay, MiB that come and go, how long.
 BASE, SPIKE, HOLD_MS = 10, 30, 2000

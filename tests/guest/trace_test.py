@@ -12,7 +12,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import guest
 
-TIDEMARK = os.environ.get("TIDEMARK_STATIC", guest.ROOT / "build/static/tidemark")
+TIDEMARK = os.environ.get("TIDEMARK_STATIC", guest.ROOT / "build/dev/tests/tidemark_static")
 
 HELD_PAGES = 4001
 OWN_PAGES = 96     # of the holder: code, stack, page tables

@@ -1,0 +1,92 @@
+"""The measure `trace`: what a trace costs whoever is traced, beside the least
+that any could. README.md says how to read each row."""
+
+import json
+import statistics
+
+from measuring import BENCH, MS, OUT, ROOT, TIDEMARK, Row, call, numbers_of
+
+WORKLOADS = [BENCH / "workloads" / "churn.c"]
+CHURNS = "10"
+# A whole translation unit of ours: what a compiler does is what people trace.
+COMPILED = ROOT / "src" / "analysis" / "peak_report.cc"
+
+
+def build():
+    call("clang", "-target", "bpf", "-mcpu=v3", "-g", "-O2", "-Wall", "-Werror",
+         "-isystem", "/usr/include/x86_64-linux-gnu", "-c",
+         BENCH / "bare_trace.bpf.c", "-o", OUT / "bare_trace.bpf.o")
+    call("cc", "-O2", "-Wall", "-Wextra", "-o", OUT / "bare_trace",
+         BENCH / "bare_trace.c", "-lbpf", "-lelf", "-lz")
+
+
+def traced(*options):
+    return [TIDEMARK, "trace", "-q", "--all", "-o", "/dev/null", *options, "--"]
+
+
+def variants():
+    return {
+        "untraced": [],
+        "bare": [OUT / "bare_trace", OUT / "bare_trace.bpf.o"],
+        "unwinding all": traced("--unwind-all"),
+        "by signature": traced(),
+        "one in 16": traced("--sample", "16"),
+    }
+
+
+def churned(command):
+    """System time of the workload itself, in ns."""
+    return int(call(*command, OUT / "churn", CHURNS).stdout)
+
+
+def compiled(command):
+    """CPU time of a compilation and whoever traces it, in ms."""
+    file = OUT / "trace.usage"
+    call(OUT / "usage", file, *command, "g++", "-std=c++20", "-O1", "-c",
+         "-I", ROOT / "src", COMPILED, "-o", OUT / "compiled.o")
+    return numbers_of(file.read_text())["cpu_ns"][0] / MS
+
+
+def medians(measure, rounds):
+    """Of each variant, all run in turn."""
+    found = {name: [] for name in variants()}
+    for _ in range(rounds):
+        for name, command in variants().items():
+            found[name].append(measure(command))
+    return {name: statistics.median(values) for name, values in found.items()}
+
+
+def measure_trace(scale):
+    build()
+    rounds = scale(7)
+    times = medians(churned, rounds)
+
+    def ratio(name, other):
+        return times[name] / times[other]
+
+    def beside(*names):
+        return ", ".join(f"{name} {times[name] / MS:.0f} ms" for name in names)
+
+    yield Row("trace, unwinding all / a bare program that unwinds and stores",
+              ratio("unwinding all", "bare"), bar=1.15,
+              beside=beside("unwinding all", "bare"))
+    yield Row("the same / untraced page faults", ratio("unwinding all", "untraced"),
+              beside=beside("untraced"))
+    yield Row("trace, stacks known again / untraced page faults",
+              ratio("by signature", "untraced"), bar=1.8,
+              beside=beside("by signature", "untraced"))
+    yield Row("trace --sample 16 / untraced page faults",
+              ratio("one in 16", "untraced"), bar=1.25,
+              beside=beside("one in 16", "untraced"))
+    report = json.loads(call(TIDEMARK, "trace", "-q", "--all", "--json", "--",
+                             OUT / "churn", "40").stdout.split("\n", 1)[1])
+    yield Row("stacks taken for another, of those verified",
+              report["wrong_stacks"], bar=0, unit="", digits=0,
+              beside=f"of {report['verified_stacks']}")
+    yield Row("events lost", report["lost"], bar=0, unit="", digits=0)
+    compiling = medians(compiled, rounds)
+    yield Row("g++ of one file, traced / untraced, CPU",
+              compiling["by signature"] / compiling["untraced"], bar=1.25,
+              beside=f"{compiling['by signature']:.0f} ms, "
+                     f"{compiling['untraced']:.0f} ms, unwinding all "
+                     f"{compiling['unwinding all']:.0f} ms")
