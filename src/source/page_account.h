@@ -1,0 +1,149 @@
+// Books pages to whoever took them, one event after the other, as
+// bpf/trace.bpf.c does in the kernel: for means that only tell what happened.
+//
+// Each allocation is booked to a node, which is a stack and a task; a table
+// with an entry for every page frame remembers the node, and the free finds it
+// there. The tree as it stood at the machine's peak costs a compare for each
+// event: the first change of a node after a peak saves what it was.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "model/trace_builder.h"
+#include "source/low_history.h"
+
+namespace tidemark::source {
+
+// An entry of four bytes for each page frame, zero at first. Address space is
+// reserved as far as the highest frame asked for, memory is used only where
+// entries were touched.
+class FrameTable {
+ public:
+  explicit FrameTable(uint64_t most_frames) : most_frames_(most_frames) {}
+  FrameTable(const FrameTable&) = delete;
+  FrameTable& operator=(const FrameTable&) = delete;
+  ~FrameTable();
+
+  // Null behind the bound, or when there is no room for it.
+  uint32_t* entry(uint64_t frame) {
+    if (frame >= frame_count_ && !grow(frame)) return nullptr;
+    return entries_ + frame;
+  }
+
+ private:
+  bool grow(uint64_t frame);
+
+  uint64_t most_frames_;
+  uint32_t* entries_ = nullptr;
+  uint64_t frame_count_ = 0;
+};
+
+// 2^order pages with successive frames.
+struct PageBlock {
+  uint64_t frame = 0;
+  uint32_t order = 0;
+};
+
+// Whom a block is booked to; both are indices of whoever asks.
+struct PageOwner {
+  uint32_t stack = 0;
+  uint32_t task = 0;
+};
+
+class PageAccount {
+ public:
+  struct Bounds {
+    // 64 TiB of pages of 4 KiB: the table reserves 64 GiB of addresses then.
+    uint64_t frames = uint64_t{1} << 34;
+    uint32_t nodes = 1U << 22;
+  };
+  struct Node {
+    PageOwner owner;
+    int64_t pages = 0;
+    int64_t peak_pages = 0;
+    int64_t saved_pages = 0;  // at the machine's peak, if the epoch is its
+    uint64_t epoch = 0;
+    uint64_t allocation_count = 0;
+    uint64_t held_since_ns = 0;
+  };
+  struct Sum {
+    int64_t pages = 0;
+    int64_t peak_pages = 0;
+  };
+  struct Faults {
+    uint64_t untracked_freed = 0;
+    uint64_t overwritten = 0;
+    uint64_t out_of_range = 0;
+    uint64_t table_full = 0;
+  };
+
+  // One page frame in `sample_period` is followed, a power of two: the same
+  // ones as in the kernel.
+  explicit PageAccount(uint64_t sample_period)
+      : PageAccount(sample_period, {}) {}
+  PageAccount(uint64_t sample_period, const Bounds& bounds);
+
+  void alloc(PageBlock block, PageOwner owner, uint64_t time_ns);
+  void free(PageBlock block);
+  // What is in one frame is in another from here on; whoever had the other
+  // took it for this only.
+  void move(uint64_t from, uint64_t to);
+
+  // Whether any page of the block is followed.
+  bool is_followed(PageBlock block) const {
+    return block.order > 0 || is_sampled(block.frame);
+  }
+
+  // Notes what each node holds.
+  void look(uint64_t elapsed_ns);
+
+  std::span<const Node> nodes() const { return nodes_; }
+  int64_t pages_at_machine_peak(const Node& node) const {
+    return node.epoch == epoch_ ? node.saved_pages : node.pages;
+  }
+  // Of tasks that were never told of: nothing.
+  Sum task(uint32_t index) const {
+    return index < tasks_.size() ? tasks_[index] : Sum{};
+  }
+  const Sum& machine() const { return machine_; }
+  uint64_t peak_ns() const { return peak_ns_; }
+  const Faults& faults() const { return faults_; }
+
+  // Adds leaves, sums, peaks and faults, with all numbers multiplied by the
+  // sample period. The maps give the builder's index for each of ours.
+  struct Names {
+    std::span<const uint32_t> stack_of;
+    std::span<const uint32_t> task_of;
+  };
+  void build(const Names& names, uint64_t now_ns,
+             model::TraceBuilder& builder) const;
+
+ private:
+  bool is_sampled(uint64_t frame) const;
+  uint32_t find_node(PageOwner owner);
+  void book(uint32_t number, int64_t change, uint64_t time_ns);
+  void book_machine(Node& node, int64_t change, uint64_t time_ns);
+  uint64_t scaled(int64_t pages) const;
+
+  // Successive pages of one node are booked together.
+  class Release;
+
+  uint64_t sample_mask_;
+  Bounds bounds_;
+  FrameTable frames_;
+  std::vector<Node> nodes_;
+  std::unordered_map<uint64_t, uint32_t> node_of_;  // by stack and task
+  std::vector<Sum> tasks_;
+  Sum machine_;
+  uint64_t peak_ns_ = 0;
+  uint64_t epoch_ = 1;
+  bool has_changed_since_peak_ = false;
+  Faults faults_;
+  LowHistory lows_;
+};
+
+}  // namespace tidemark::source
