@@ -214,7 +214,8 @@ void PageAccount::build(const Names& names, uint64_t now_ns,
       leaf.held_ns = std::max(leaf.held_ns, now_ns - node.held_since_ns);
     }
   }
-  for (uint32_t i = 0; i < tasks_.size() && i < names.task_of.size(); ++i) {
+  for (uint32_t i = 0; i < tasks_.size(); ++i) {
+    if (tasks_[i].peak_pages == 0) continue;  // it may have no name
     model::TraceTask& task = builder.task_at(names.task_of[i]);
     task.pages += scaled(tasks_[i].pages);
     task.peak_pages += scaled(tasks_[i].peak_pages);

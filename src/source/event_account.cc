@@ -1,0 +1,238 @@
+#include "source/event_account.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "model/trace_builder.h"
+
+namespace tidemark::source {
+
+void EventMerge::push(size_t source, PageEvent event) {
+  Source& at = sources_[source];
+  at.last_ns = std::max(at.last_ns, event.time_ns);
+  event.time_ns = at.last_ns;
+  at.events.push_back(event);
+}
+
+EventMerge::Turn EventMerge::next_turn() {
+  Turn turn;
+  uint64_t oldest_ns = UINT64_MAX;
+  for (Source& source : sources_) {
+    if (source.next == source.events.size()) continue;
+    const uint64_t its_ns = source.events[source.next].time_ns;
+    if (turn.source && its_ns >= oldest_ns) {
+      turn.until_ns = std::min(turn.until_ns, its_ns);
+      continue;
+    }
+    turn.until_ns = oldest_ns;
+    turn.source = &source;
+    oldest_ns = its_ns;
+  }
+  return turn;
+}
+
+base::Result<std::unique_ptr<EventAccount>> EventAccount::make(
+    const Roots& roots, const TraceOptions& options, const Setup& setup) {
+  std::vector<std::string> notes;
+  base::Result<std::vector<MeantCode>> code =
+      find_meant_code(roots, setup.tracing, options.filter.module, notes);
+  if (!code) return code.error();
+  std::unique_ptr<EventAccount> account(
+      new EventAccount(roots, options, setup, std::move(*code)));
+  account->notes_ = std::move(notes);
+  account->tasks_.meet_all(setup.tells_threads_only);
+  return base::Result<std::unique_ptr<EventAccount>>(std::move(account));
+}
+
+EventAccount::EventAccount(const Roots& roots, const TraceOptions& options,
+                           const Setup& setup, std::vector<MeantCode> code)
+    : roots_(roots),
+      options_(options),
+      tells_threads_only_(setup.tells_threads_only),
+      page_size_(static_cast<uint64_t>(::sysconf(_SC_PAGESIZE))),
+      merge_(setup.source_count),
+      stacks_(std::move(code)),
+      tasks_(roots, options_.filter),
+      pages_(options.sample_period) {}
+
+bool EventAccount::is_asked_for(uint32_t order, uint64_t gfp) const {
+  const TraceFilter& filter = options_.filter;
+  return order >= filter.least_order && order <= filter.most_order &&
+         (gfp & filter.wanted_gfp_bits) == filter.wanted_gfp_bits &&
+         (gfp & filter.unwanted_gfp_bits) == 0;
+}
+
+std::optional<uint32_t> EventAccount::find_stack(
+    std::span<const uint64_t> addresses) {
+  const std::optional<uint32_t> stack = stacks_.find(addresses);
+  if (!stack) ++stacks_full_;
+  return stack;
+}
+
+uint32_t EventAccount::keep_name(std::string_view name) {
+  names_.emplace_back(name);
+  return static_cast<uint32_t>(names_.size() - 1);
+}
+
+void EventAccount::settle(uint64_t before_ns) {
+  merge_.take(before_ns, [&](const PageEvent& event) { take(event); });
+}
+
+int32_t EventAccount::process_of(int32_t pid) const {
+  return tells_threads_only_ ? tasks_.process_of(pid) : pid;
+}
+
+void EventAccount::take(const PageEvent& event) {
+  switch (event.kind) {
+    case PageEvent::Kind::Alloc:
+      take_alloc(event);
+      return;
+    case PageEvent::Kind::Free:
+      pages_.free({event.frame, event.order});
+      return;
+    case PageEvent::Kind::Unmap:
+      moves_[{event.other_pid, event.address}] = event.frame;
+      return;
+    case PageEvent::Kind::Remap:
+      take_remap(event);
+      return;
+    default:
+      take_task_event(event);
+  }
+}
+
+void EventAccount::take_alloc(const PageEvent& event) {
+  if (!options_.filter.module.empty() && !stacks_.has_wanted(event.stack)) {
+    return;
+  }
+  const uint32_t task = stacks_.is_interrupt(event.stack)
+                            ? tasks_.interrupts()
+                            : tasks_.find(process_of(event.pid));
+  if (!tasks_.is_wanted(task)) return;
+  pages_.alloc({event.frame, event.order}, {event.stack, task}, event.time_ns);
+}
+
+void EventAccount::take_remap(const PageEvent& event) {
+  const auto move = moves_.find({event.other_pid, event.address});
+  if (move == moves_.end()) {
+    ++unmatched_moves_;
+    return;
+  }
+  pages_.move(move->second, event.frame);
+  moves_.erase(move);
+}
+
+void EventAccount::take_task_event(const PageEvent& event) {
+  switch (event.kind) {
+    case PageEvent::Kind::Thread:
+      tasks_.thread_started(event.other_pid, process_of(event.pid));
+      return;
+    case PageEvent::Kind::Fork:
+      tasks_.forked(event.pid, process_of(event.other_pid), event.time_ns);
+      return;
+    case PageEvent::Kind::Rename:
+      tasks_.renamed(event.pid, names_[event.stack]);
+      return;
+    case PageEvent::Kind::Exec:
+      tasks_.execed(event.pid);
+      return;
+    case PageEvent::Kind::Exit:
+      tasks_.exited(event.pid);
+      return;
+    default:
+      return;
+  }
+}
+
+void EventAccount::go() {
+  started_realtime_ns_ = base::realtime_ns();
+  started_ns_ = base::monotonic_ns();
+}
+
+void EventAccount::end() {
+  if (ended_ns_ == 0) ended_ns_ = base::monotonic_ns();
+  settle(UINT64_MAX);
+}
+
+uint64_t EventAccount::now_or_end_ns() const {
+  return ended_ns_ != 0 ? ended_ns_ : base::monotonic_ns();
+}
+
+void EventAccount::look() {
+  pages_.look(now_or_end_ns() - started_ns_);
+}
+
+LiveTrace::Height EventAccount::height() const {
+  const auto bytes = [&](int64_t pages) {
+    return pages > 0 ? static_cast<uint64_t>(pages) * options_.sample_period *
+                           page_size_
+                     : 0;
+  };
+  return {bytes(pages_.machine().pages), bytes(pages_.machine().peak_pages)};
+}
+
+void EventAccount::fill_head(model::Trace& head, model::TraceBackend backend) {
+  head.backend = backend;
+  head.started_realtime_ns = started_realtime_ns_;
+  head.elapsed_ns = now_or_end_ns() - started_ns_;
+  head.page_size_bytes = page_size_;
+  if (pages_.peak_ns() > started_ns_) {
+    head.peak_realtime_ns =
+        started_realtime_ns_ + pages_.peak_ns() - started_ns_;
+  }
+  head.faults.lost_events = lost_events_;
+  head.faults.unmatched_migrations = unmatched_moves_;
+  head.faults.table_full += stacks_full_;
+  head.notes = notes_;
+}
+
+model::Trace EventAccount::read(model::TraceBackend backend) {
+  std::vector<bool> used_stacks;
+  std::vector<bool> used_tasks;
+  const auto use = [](std::vector<bool>& used, uint32_t index) {
+    if (used.size() <= index) used.resize(index + 1);
+    used[index] = true;
+  };
+  for (const PageAccount::Node& node : pages_.nodes()) {
+    use(used_stacks, node.owner.stack);
+    use(used_tasks, node.owner.task);
+  }
+  model::TraceBuilder builder;
+  std::vector<std::string> notes;
+  const std::vector<uint32_t> stack_of =
+      stacks_.build(roots_, used_stacks, builder, notes);
+  const std::vector<uint32_t> task_of = tasks_.build(used_tasks, builder);
+  pages_.build({stack_of, task_of}, now_or_end_ns(), builder);
+  fill_head(builder.head(), backend);
+  for (std::string& note : notes)
+    builder.head().notes.push_back(std::move(note));
+  return builder.finish();
+}
+
+#ifdef __x86_64__
+// The bits of the frame are inverted and moved. Above it stand two bits about
+// the page; where depends on the depth of the page tables, and frames of more
+// than 34 bits (64 TiB) need the deeper ones.
+std::optional<uint64_t> frame_in_migration_note(uint64_t note) {
+  constexpr uint64_t kFrameBits = (uint64_t{1} << 34) - 1;
+  return ((~note << 5) >> 14) & kFrameBits;
+}
+bool reads_migration_notes() {
+  return true;
+}
+#else
+std::optional<uint64_t> frame_in_migration_note(uint64_t) {
+  return std::nullopt;
+}
+bool reads_migration_notes() {
+  return false;
+}
+#endif
+
+uint64_t frame_in_mapping(uint64_t mapping) {
+  return (mapping & 0x000ffffffffff000) >> 12;
+}
+
+}  // namespace tidemark::source

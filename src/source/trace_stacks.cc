@@ -1,0 +1,194 @@
+#include "source/trace_stacks.h"
+
+#include <algorithm>
+
+#include "source/kernel_files.h"
+#include "source/kernel_symbols.h"
+
+namespace tidemark::source {
+namespace {
+
+constexpr std::string_view kInterruptCode[] = {
+    "handle_softirqs",
+    "__do_softirq",
+    "__handle_irq_event_percpu",
+    "hrtimer_interrupt",
+    "__flush_smp_call_function_queue",
+};
+
+constexpr size_t kMostSeen = size_t{1} << 18;
+
+uint64_t hash_of(std::span<const uint64_t> addresses) {
+  uint64_t hash = 0x9e3779b97f4a7c15;
+  for (uint64_t address : addresses) {
+    hash = (hash ^ address) * 0x100000001b3;
+    hash ^= hash >> 29;
+  }
+  return hash == 0 ? 1 : hash;
+}
+
+base::Result<MeantCode> code_of_module(const Roots& roots,
+                                       const std::string& name) {
+  const model::Reading<std::vector<model::KernelModule>> modules =
+      read_modules(roots);
+  if (!modules) {
+    return base::fail(base::ErrorKind::Unsupported,
+                      "modules cannot be told: " + modules.unknown_because);
+  }
+  for (const model::KernelModule& module : *modules) {
+    if (module.name != name) continue;
+    if (!module.address) {
+      return base::fail(base::ErrorKind::Denied,
+                        roots.proc.join("modules") + " hides addresses",
+                        "it needs CAP_SYSLOG");
+    }
+    return MeantCode{*module.address, *module.address + module.size_bytes,
+                     CodeMeaning::Wanted};
+  }
+  return base::fail(base::ErrorKind::NotFound,
+                    "no module '" + name + "' is loaded");
+}
+
+// Without names the addresses must do.
+std::vector<model::TraceFrame> named_frames(
+    const Roots& roots, const std::vector<uint64_t>& addresses,
+    std::vector<std::string>& notes) {
+  base::Result<std::vector<model::TraceFrame>> named =
+      name_addresses(roots, addresses);
+  if (named) return std::move(*named);
+  notes.push_back("functions have no names: " + named.error().what);
+  std::vector<model::TraceFrame> frames;
+  for (uint64_t address : addresses)
+    frames.push_back({address, {}, 0, {}});
+  return frames;
+}
+
+}  // namespace
+
+base::Result<std::vector<MeantCode>> find_meant_code(
+    const Roots& roots, std::span<const std::string_view> tracing,
+    const std::string& module, std::vector<std::string>& notes) {
+  std::vector<MeantCode> meant;
+  std::vector<std::string_view> names(std::begin(kInterruptCode),
+                                      std::end(kInterruptCode));
+  names.insert(names.end(), tracing.begin(), tracing.end());
+  base::Result<std::vector<CodeRange>> code = find_code(roots, names);
+  if (code) {
+    for (const CodeRange& range : *code) {
+      const bool is_tracing = std::find(tracing.begin(), tracing.end(),
+                                        range.name) != tracing.end();
+      meant.push_back(
+          {range.first, range.last,
+           is_tracing ? CodeMeaning::Tracing : CodeMeaning::Interrupt});
+    }
+  } else {
+    notes.push_back("interrupts count for the tasks they hit: " +
+                    code.error().what);
+  }
+  if (module.empty()) return meant;
+  base::Result<MeantCode> wanted = code_of_module(roots, module);
+  if (!wanted) return wanted.error();
+  meant.push_back(*wanted);
+  return meant;
+}
+
+bool TraceStacks::is(uint64_t address, CodeMeaning meaning) const {
+  return std::any_of(code_.begin(), code_.end(), [&](const MeantCode& code) {
+    return code.meaning == meaning && address >= code.first &&
+           address < code.last;
+  });
+}
+
+bool TraceStacks::is_same(const Seen& seen,
+                          std::span<const uint64_t> addresses) const {
+  return seen.count == addresses.size() &&
+         std::equal(addresses.begin(), addresses.end(),
+                    seen_addresses_.begin() + seen.first);
+}
+
+uint32_t TraceStacks::add(std::span<const uint64_t> addresses) {
+  size_t tracing = 0;
+  while (tracing < addresses.size() &&
+         is(addresses[tracing], CodeMeaning::Tracing)) {
+    ++tracing;
+  }
+  const std::span<const uint64_t> own = addresses.subspan(tracing);
+  auto [at, is_new] =
+      known_.try_emplace(std::vector<uint64_t>(own.begin(), own.end()),
+                         static_cast<uint32_t>(stacks_.size()));
+  if (!is_new) return at->second;
+  Stack& stack = stacks_.emplace_back();
+  stack.addresses = at->first;
+  for (uint64_t address : own) {
+    stack.is_interrupt |= is(address, CodeMeaning::Interrupt);
+    stack.has_wanted |= is(address, CodeMeaning::Wanted);
+  }
+  return at->second;
+}
+
+void TraceStacks::grow() {
+  constexpr size_t kFirst = 1024;
+  std::vector<Seen> before(std::max(kFirst, seen_.size() * 2));
+  before.swap(seen_);
+  for (const Seen& seen : before) {
+    if (seen.hash == 0) continue;
+    size_t at = seen.hash & (seen_.size() - 1);
+    while (seen_[at].hash != 0)
+      at = (at + 1) & (seen_.size() - 1);
+    seen_[at] = seen;
+  }
+}
+
+std::optional<uint32_t> TraceStacks::find(std::span<const uint64_t> addresses) {
+  if (seen_count_ * 2 >= seen_.size()) grow();
+  const uint64_t hash = hash_of(addresses);
+  size_t at = hash & (seen_.size() - 1);
+  while (seen_[at].hash != 0) {
+    if (seen_[at].hash == hash && is_same(seen_[at], addresses)) {
+      return seen_[at].stack;
+    }
+    at = (at + 1) & (seen_.size() - 1);
+  }
+  if (seen_count_ >= kMostSeen) return std::nullopt;
+  Seen& seen = seen_[at];
+  seen.hash = hash;
+  seen.first = static_cast<uint32_t>(seen_addresses_.size());
+  seen.count = static_cast<uint32_t>(addresses.size());
+  seen_addresses_.insert(seen_addresses_.end(), addresses.begin(),
+                         addresses.end());
+  seen.stack = add(addresses);
+  ++seen_count_;
+  return seen.stack;
+}
+
+std::vector<uint32_t> TraceStacks::build(
+    const Roots& roots, const std::vector<bool>& is_used,
+    model::TraceBuilder& builder, std::vector<std::string>& notes) const {
+  const size_t count = std::min(stacks_.size(), is_used.size());
+  std::vector<uint64_t> addresses;
+  for (size_t i = 0; i < count; ++i) {
+    if (!is_used[i]) continue;
+    addresses.insert(addresses.end(), stacks_[i].addresses.begin(),
+                     stacks_[i].addresses.end());
+  }
+  std::sort(addresses.begin(), addresses.end());
+  addresses.erase(std::unique(addresses.begin(), addresses.end()),
+                  addresses.end());
+  const std::vector<model::TraceFrame> frames =
+      named_frames(roots, addresses, notes);
+  std::vector<uint32_t> stack_of(stacks_.size());
+  for (size_t i = 0; i < count; ++i) {
+    if (!is_used[i]) continue;
+    std::vector<uint32_t> indices;
+    for (uint64_t address : stacks_[i].addresses) {
+      const auto at =
+          std::lower_bound(addresses.begin(), addresses.end(), address);
+      indices.push_back(
+          builder.frame(frames[static_cast<size_t>(at - addresses.begin())]));
+    }
+    stack_of[i] = builder.stack(indices);
+  }
+  return stack_of;
+}
+
+}  // namespace tidemark::source

@@ -1,0 +1,88 @@
+// Stacks of the kernel's code, each kept once, for means that hand over every
+// stack of every event.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/trace_builder.h"
+#include "source/roots.h"
+
+namespace tidemark::source {
+
+// Code that says what a stack is about.
+enum class CodeMeaning : uint8_t {
+  Interrupt,  // it is not for the task that runs
+  Wanted,     // only stacks with such code are asked for
+  Tracing,    // what traces stands on top, and is no caller of the allocator
+};
+
+struct MeantCode {
+  uint64_t first = 0;
+  uint64_t last = 0;  // the first address behind it
+  CodeMeaning meaning = CodeMeaning::Interrupt;
+};
+
+// Interrupts, the code that `tracing` names, and that of `module` unless it is
+// empty. What cannot be told goes into the notes; a module that is not loaded
+// is an error.
+base::Result<std::vector<MeantCode>> find_meant_code(
+    const Roots& roots, std::span<const std::string_view> tracing,
+    const std::string& module, std::vector<std::string>& notes);
+
+class TraceStacks {
+ public:
+  explicit TraceStacks(std::vector<MeantCode> code) : code_(std::move(code)) {}
+
+  // Addresses from the innermost outwards. Empty when there are too many.
+  std::optional<uint32_t> find(std::span<const uint64_t> addresses);
+
+  bool is_interrupt(uint32_t stack) const {
+    return stacks_[stack].is_interrupt;
+  }
+  // Of no use without code that is wanted.
+  bool has_wanted(uint32_t stack) const { return stacks_[stack].has_wanted; }
+  std::span<const uint64_t> addresses(uint32_t stack) const {
+    return stacks_[stack].addresses;
+  }
+
+  // Adds those that are used with their names; the builder's index for each of
+  // ours.
+  std::vector<uint32_t> build(const Roots& roots,
+                              const std::vector<bool>& is_used,
+                              model::TraceBuilder& builder,
+                              std::vector<std::string>& notes) const;
+
+ private:
+  struct Stack {
+    std::vector<uint64_t> addresses;
+    bool is_interrupt = false;
+    bool has_wanted = false;
+  };
+  // As they came, with what traces on top: several may stand for one stack.
+  struct Seen {
+    uint64_t hash = 0;  // 0: free
+    uint32_t first = 0;
+    uint32_t count = 0;
+    uint32_t stack = 0;
+  };
+  bool is(uint64_t address, CodeMeaning meaning) const;
+  bool is_same(const Seen& seen, std::span<const uint64_t> addresses) const;
+  uint32_t add(std::span<const uint64_t> addresses);
+  void grow();
+
+  std::vector<MeantCode> code_;
+  std::vector<Stack> stacks_;
+  std::map<std::vector<uint64_t>, uint32_t> known_;
+  std::vector<Seen> seen_;
+  size_t seen_count_ = 0;
+  std::vector<uint64_t> seen_addresses_;
+};
+
+}  // namespace tidemark::source

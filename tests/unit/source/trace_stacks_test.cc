@@ -1,0 +1,126 @@
+#include "source/trace_stacks.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/source/temporary_tree.h"
+
+namespace tidemark::source {
+namespace {
+
+using test::TemporaryTree;
+
+constexpr std::string_view kSymbols =
+    "ffffffff81000000 T alloc\n"
+    "ffffffff81000100 T perf_trace_alloc\n"
+    "ffffffff81000200 T handle_softirqs\n"
+    "ffffffff81000300 T read\n";
+
+std::vector<MeantCode> code_in(const TemporaryTree& tree,
+                               const std::string& module = {}) {
+  const Roots roots = tree.roots();
+  std::vector<std::string> notes;
+  const std::string_view tracing[] = {"perf_trace_alloc"};
+  base::Result<std::vector<MeantCode>> code =
+      find_meant_code(roots, tracing, module, notes);
+  EXPECT_TRUE(code) << code.error().what;
+  EXPECT_TRUE(notes.empty());
+  return code ? std::move(*code) : std::vector<MeantCode>();
+}
+
+TEST(TraceStacks, EachIsKeptOnce) {
+  TraceStacks stacks({});
+  const uint64_t one[] = {1, 2, 3};
+  const uint64_t two[] = {1, 2};
+  const std::optional<uint32_t> first = stacks.find(one);
+  ASSERT_TRUE(first);
+  EXPECT_NE(stacks.find(two), first);
+  EXPECT_EQ(stacks.find(one), first);
+}
+
+TEST(TraceStacks, ManyAreToldApart) {
+  TraceStacks stacks({});
+  for (uint64_t i = 0; i < 5000; ++i) {
+    const uint64_t addresses[] = {i, i * 7};
+    EXPECT_EQ(stacks.find(addresses), i);
+  }
+  for (uint64_t i = 0; i < 5000; ++i) {
+    const uint64_t addresses[] = {i, i * 7};
+    EXPECT_EQ(stacks.find(addresses), i);
+  }
+}
+
+TEST(TraceStacks, WhatTracesIsNoPartOfAStack) {
+  const TemporaryTree tree;
+  tree.add("kallsyms", kSymbols);
+  TraceStacks stacks(code_in(tree));
+  const uint64_t with[] = {0xffffffff81000150, 0xffffffff81000010};
+  const uint64_t without[] = {0xffffffff81000010};
+  EXPECT_EQ(stacks.find(with), stacks.find(without));
+  EXPECT_EQ(stacks.addresses(*stacks.find(with)).size(), 1U);
+}
+
+TEST(TraceStacks, InterruptsAreKnownByTheirCode) {
+  const TemporaryTree tree;
+  tree.add("kallsyms", kSymbols);
+  TraceStacks stacks(code_in(tree));
+  const uint64_t interrupt[] = {0xffffffff81000010, 0xffffffff81000210};
+  const uint64_t call[] = {0xffffffff81000010, 0xffffffff81000310};
+  EXPECT_TRUE(stacks.is_interrupt(*stacks.find(interrupt)));
+  EXPECT_FALSE(stacks.is_interrupt(*stacks.find(call)));
+}
+
+TEST(TraceStacks, CodeOfAModuleIsWanted) {
+  const TemporaryTree tree;
+  tree.add("kallsyms", kSymbols);
+  tree.add("modules", "loop 4096 0 - Live 0xffffffffc0000000\n");
+  TraceStacks stacks(code_in(tree, "loop"));
+  const uint64_t inside[] = {0xffffffff81000010, 0xffffffffc0000010};
+  const uint64_t outside[] = {0xffffffff81000010, 0xffffffffc0001000};
+  EXPECT_TRUE(stacks.has_wanted(*stacks.find(inside)));
+  EXPECT_FALSE(stacks.has_wanted(*stacks.find(outside)));
+}
+
+TEST(TraceStacks, AModuleThatIsNotLoadedIsSaidSo) {
+  const TemporaryTree tree;
+  tree.add("kallsyms", kSymbols);
+  tree.add("modules", "loop 4096 0 - Live 0xffffffffc0000000\n");
+  std::vector<std::string> notes;
+  const Roots roots = tree.roots();
+  EXPECT_FALSE(find_meant_code(roots, {}, "zram", notes));
+}
+
+TEST(TraceStacks, BuildsThoseThatAreUsedWithTheirNames) {
+  const TemporaryTree tree;
+  tree.add("kallsyms", kSymbols);
+  TraceStacks stacks({});
+  const uint64_t unused[] = {0xffffffff81000010};
+  const uint64_t used[] = {0xffffffff81000010, 0xffffffff81000310};
+  stacks.find(unused);
+  stacks.find(used);
+  model::TraceBuilder builder;
+  std::vector<std::string> notes;
+  const std::vector<uint32_t> stack_of =
+      stacks.build(tree.roots(), {false, true}, builder, notes);
+  const model::Trace trace = builder.finish();
+  ASSERT_EQ(trace.stacks.size(), 1U);
+  ASSERT_EQ(trace.frames.size(), 2U);
+  EXPECT_EQ(stack_of[1], 0U);
+  EXPECT_EQ(trace.frames[0].symbol, "alloc");
+  EXPECT_EQ(trace.frames[1].symbol, "read");
+  EXPECT_TRUE(notes.empty());
+}
+
+TEST(TraceStacks, WithoutNamesAddressesDo) {
+  const TemporaryTree tree;
+  TraceStacks stacks({});
+  const uint64_t addresses[] = {0xffffffff81000010};
+  stacks.find(addresses);
+  model::TraceBuilder builder;
+  std::vector<std::string> notes;
+  stacks.build(tree.roots(), {true}, builder, notes);
+  EXPECT_EQ(notes.size(), 1U);
+  EXPECT_EQ(builder.finish().frames[0].address, addresses[0]);
+}
+
+}  // namespace
+}  // namespace tidemark::source
