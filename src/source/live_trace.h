@@ -42,6 +42,8 @@ class LiveTrace {
   virtual void go() = 0;
   // Takes what has come in since the last time; called several times a second.
   virtual void drain() {}
+  // Can be read when draining should not wait; -1: it can always.
+  virtual int wake_fd() const { return -1; }
   // Nothing is counted from here on; numbers read later agree with each other.
   virtual void freeze() = 0;
   // Takes note of what each leaf holds, so that what only rises can be told.
@@ -63,5 +65,10 @@ using LiveTraceResult = base::Result<std::unique_ptr<LiveTrace>>;
 // or this build lacks what it takes.
 LiveTraceResult prepare_bpf_trace(const Roots& roots,
                                   const TraceOptions& options);
+
+// Every event comes through a ring of each CPU and is counted here. A ring runs
+// over when we do not keep up; what is lost then is counted.
+LiveTraceResult prepare_perf_trace(const Roots& roots,
+                                   const TraceOptions& options);
 
 }  // namespace tidemark::source

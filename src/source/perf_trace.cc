@@ -1,0 +1,572 @@
+// Page allocations through perf: kmem's events, into one ring for each CPU so
+// that their order is kept, with the time so that those of several CPUs can be
+// put in order.
+#include <linux/perf_event.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "parse/perf_records.h"
+#include "source/event_account.h"
+#include "source/live_trace.h"
+#include "source/perf_ring.h"
+#include "source/tracefs.h"
+
+namespace tidemark::source {
+namespace {
+
+using parse::PerfRecord;
+using parse::PerfRecordKind;
+
+constexpr uint16_t kMostFrames = 64;
+constexpr size_t kFewestRingBytes = 64 * 1024;
+
+// How long after it happened an event may still be missing from its ring: a
+// virtual CPU can be taken away while it writes one.
+constexpr uint64_t kLatestNs = 50'000'000;
+
+constexpr std::string_view kTracing[] = {
+    "perf_trace_mm_page_alloc",
+    "__traceiter_mm_page_alloc",
+    "__probestub_mm_page_alloc",
+    "perf_trace_run_bpf_submit",
+    "perf_tp_event",
+    "__bpf_trace_mm_page_alloc",
+};
+
+// Where the fields lie that we read.
+struct AllocLayout {
+  parse::TraceField frame;
+  parse::TraceField order;
+  parse::TraceField gfp;
+  parse::TraceField thread;
+};
+struct MoveLayout {
+  parse::TraceField address;
+  parse::TraceField entry;
+};
+
+base::Status find_field(const parse::TraceFormat& format, const char* name,
+                        parse::TraceField& field) {
+  const parse::TraceField* found = format.find(name);
+  if (!found) {
+    return base::fail(
+        base::ErrorKind::Unsupported,
+        "this kernel's event " + format.name + " does not tell " + name);
+  }
+  field = *found;
+  return base::Ok{};
+}
+
+// The events, each open on every CPU.
+enum class EventKind : uint8_t { Alloc, Free, Unmap, Remap };
+constexpr size_t kKinds = 4;
+
+struct OpenEvent {
+  base::Fd fd;
+  uint64_t id = 0;  // stands in each of its records
+  EventKind kind = EventKind::Alloc;
+};
+
+struct Cpu {
+  std::vector<OpenEvent> events;  // the first one owns the ring
+  std::vector<PerfRing> ring;     // one
+};
+
+int perf_event_open(perf_event_attr& attr, int cpu) {
+  return static_cast<int>(
+      ::syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+base::Error open_error(int err) {
+  base::Error error = base::fail_errno("cannot open a perf event", err);
+  if (error.kind == base::ErrorKind::Denied) {
+    error.hint = "it needs root, or CAP_PERFMON";
+  }
+  return error;
+}
+
+// Four descriptors for each CPU: a machine can have hundreds. What the command
+// starts with is not touched, it has been started by now.
+void allow_descriptors(size_t more) {
+  constexpr size_t kOthers = 128;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const rlim_t needed = more + kOthers;
+  if (limit.rlim_cur >= needed) return;
+  limit.rlim_cur = needed;
+  limit.rlim_max = std::max(limit.rlim_max, needed);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+class PerfTrace : public LiveTrace {
+ public:
+  explicit PerfTrace(const Roots& roots) : roots_(roots) {}
+  base::Status configure(const TraceOptions& options);
+
+  void go() override;
+  void drain() override;
+  int wake_fd() const override { return wake_.get(); }
+  void freeze() override;
+  void look() override { account_->look(); }
+  Height height() const override { return account_->height(); }
+  base::Result<model::Trace> read(const Roots& roots) override;
+
+ private:
+  base::Status read_formats();
+  void read_move_formats(const base::Directory& tracefs);
+  perf_event_attr attributes_of(EventKind kind) const;
+  base::Status open_all(const TraceOptions& options);
+  base::Status open_cpu(int number, Cpu& cpu);
+  base::Result<OpenEvent> open_event(EventKind kind, int cpu);
+  base::Status share_ring(Cpu& cpu) const;
+  base::Status set_order_filter(const TraceFilter& filter) const;
+  base::Status watch_rings();
+  void enable(EventKind kind) const;
+
+  void drain_rings();
+  void take(size_t source, std::string_view bytes);
+  void take_sample(size_t source, const PerfRecord& record, EventKind kind);
+  void take_alloc(size_t source, const PerfRecord& record);
+  void take_move(size_t source, const PerfRecord& record, EventKind kind);
+  void take_task(size_t source, const PerfRecord& record);
+  uint64_t lost_by_count() const;
+
+  const Roots& roots_;
+  std::array<uint32_t, kKinds> event_ids_{};  // of tracefs; 0: not there
+  AllocLayout alloc_;
+  parse::TraceField free_frame_;
+  parse::TraceField free_order_;
+  MoveLayout unmap_;
+  MoveLayout remap_;
+  size_t ring_bytes_ = 0;
+  bool counts_lost_ = true;
+  std::vector<Cpu> cpus_;
+  std::vector<std::string> notes_;
+  base::Fd wake_;
+  std::unique_ptr<EventAccount> account_;
+  uint64_t lost_by_record_ = 0;
+  bool is_on_ = false;
+};
+
+// --- preparing ---------------------------------------------------------------
+
+base::Status PerfTrace::read_formats() {
+  base::Result<base::Directory> tracefs = open_tracefs(roots_);
+  if (!tracefs) return tracefs.error();
+  base::Result<parse::TraceFormat> alloc =
+      read_trace_format(*tracefs, "kmem/mm_page_alloc");
+  if (!alloc) return alloc.error();
+  base::Result<parse::TraceFormat> free =
+      read_trace_format(*tracefs, "kmem/mm_page_free");
+  if (!free) return free.error();
+  event_ids_[0] = alloc->id;
+  event_ids_[1] = free->id;
+  base::Status status = find_field(*alloc, "pfn", alloc_.frame);
+  if (status) status = find_field(*alloc, "order", alloc_.order);
+  if (status) status = find_field(*alloc, "gfp_flags", alloc_.gfp);
+  if (status) status = find_field(*alloc, "common_pid", alloc_.thread);
+  if (status) status = find_field(*free, "pfn", free_frame_);
+  if (status) status = find_field(*free, "order", free_order_);
+  if (status) read_move_formats(*tracefs);
+  return status;
+}
+
+// Without them pages that are moved lose their owners, and no more.
+void PerfTrace::read_move_formats(const base::Directory& tracefs) {
+  base::Result<parse::TraceFormat> unmap =
+      read_trace_format(tracefs, "migrate/set_migration_pte");
+  base::Result<parse::TraceFormat> remap =
+      read_trace_format(tracefs, "migrate/remove_migration_pte");
+  const bool is_known = reads_migration_notes() && unmap && remap &&
+                        find_field(*unmap, "addr", unmap_.address) &&
+                        find_field(*unmap, "pte", unmap_.entry) &&
+                        find_field(*remap, "addr", remap_.address) &&
+                        find_field(*remap, "pte", remap_.entry);
+  if (!is_known) {
+    notes_.emplace_back(
+        "pages that are moved lose their owners: this kernel does not tell "
+        "where they go");
+    return;
+  }
+  event_ids_[2] = unmap->id;
+  event_ids_[3] = remap->id;
+}
+
+perf_event_attr PerfTrace::attributes_of(EventKind kind) const {
+  perf_event_attr attr{};
+  attr.type = PERF_TYPE_TRACEPOINT;
+  attr.size = sizeof attr;
+  attr.config = event_ids_[static_cast<size_t>(kind)];
+  attr.disabled = 1;
+  attr.sample_period = 1;
+  // Not PERIOD: with it a tracepoint does not heed its period.
+  attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID |
+                     PERF_SAMPLE_TIME | PERF_SAMPLE_RAW;
+  attr.sample_id_all = 1;
+  // The same on all CPUs, unlike perf's own.
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+  attr.watermark = 1;
+  attr.wakeup_watermark = static_cast<uint32_t>(ring_bytes_ / 2);
+  if (counts_lost_) attr.read_format = PERF_FORMAT_LOST;
+  if (kind != EventKind::Alloc) return attr;
+  attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+  attr.exclude_callchain_user = 1;
+  attr.sample_max_stack = kMostFrames;
+  // Who comes and goes and under what name, in the same order.
+  attr.comm = 1;
+  attr.comm_exec = 1;
+  attr.task = 1;
+  return attr;
+}
+
+base::Result<OpenEvent> PerfTrace::open_event(EventKind kind, int cpu) {
+  perf_event_attr attr = attributes_of(kind);
+  base::Fd fd(perf_event_open(attr, cpu));
+  if (!fd && errno == EINVAL && counts_lost_) {
+    // Since 6.0 an event counts what it lost; before that only records tell.
+    counts_lost_ = false;
+    attr = attributes_of(kind);
+    fd = base::Fd(perf_event_open(attr, cpu));
+  }
+  if (!fd) return open_error(errno);
+  OpenEvent event;
+  if (::ioctl(fd.get(), PERF_EVENT_IOC_ID, &event.id) != 0) {
+    return base::fail_errno("cannot tell a perf event's number", errno);
+  }
+  event.fd = std::move(fd);
+  event.kind = kind;
+  return event;
+}
+
+base::Status PerfTrace::share_ring(Cpu& cpu) const {
+  const int owner = cpu.events.front().fd.get();
+  base::Result<PerfRing> ring = PerfRing::map(owner, ring_bytes_);
+  if (!ring) return ring.error();
+  cpu.ring.push_back(std::move(*ring));
+  for (size_t i = 1; i < cpu.events.size(); ++i) {
+    if (::ioctl(cpu.events[i].fd.get(), PERF_EVENT_IOC_SET_OUTPUT, owner) !=
+        0) {
+      return base::fail_errno("cannot share a ring between events", errno);
+    }
+  }
+  return base::Ok{};
+}
+
+base::Status PerfTrace::open_cpu(int number, Cpu& cpu) {
+  for (size_t i = 0; i < kKinds; ++i) {
+    if (event_ids_[i] == 0) continue;
+    base::Result<OpenEvent> event =
+        open_event(static_cast<EventKind>(i), number);
+    if (!event) return event.error();
+    cpu.events.push_back(std::move(*event));
+  }
+  return share_ring(cpu);
+}
+
+bool is_offline(int number) {
+  perf_event_attr attr{};
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.size = sizeof attr;
+  attr.config = PERF_COUNT_SW_DUMMY;
+  attr.disabled = 1;
+  const base::Fd fd(perf_event_open(attr, number));
+  return !fd && errno == ENODEV;
+}
+
+base::Status PerfTrace::open_all(const TraceOptions& options) {
+  const auto count = static_cast<int>(::sysconf(_SC_NPROCESSORS_CONF));
+  allow_descriptors(static_cast<size_t>(count) * kKinds);
+  int offline_count = 0;
+  for (int number = 0; number < count; ++number) {
+    if (is_offline(number)) {
+      ++offline_count;
+      continue;
+    }
+    Cpu& cpu = cpus_.emplace_back();
+    base::Status status = open_cpu(number, cpu);
+    if (!status) {
+      return base::within("CPU " + std::to_string(number), status.error());
+    }
+  }
+  if (offline_count > 0) {
+    notes_.push_back(std::to_string(offline_count) +
+                     " CPUs are offline: should they come back, what they do "
+                     "is not seen");
+  }
+  base::Status status = set_order_filter(options.filter);
+  if (!status) return status;
+  return watch_rings();
+}
+
+base::Status PerfTrace::set_order_filter(const TraceFilter& filter) const {
+  const TraceFilter all;
+  if (filter.least_order == all.least_order &&
+      filter.most_order == all.most_order) {
+    return base::Ok{};
+  }
+  const std::string text = "order >= " + std::to_string(filter.least_order) +
+                           " && order <= " + std::to_string(filter.most_order);
+  for (const Cpu& cpu : cpus_) {
+    if (::ioctl(cpu.events.front().fd.get(), PERF_EVENT_IOC_SET_FILTER,
+                text.c_str()) != 0) {
+      return base::fail_errno("cannot filter events by order", errno);
+    }
+  }
+  return base::Ok{};
+}
+
+base::Status PerfTrace::watch_rings() {
+  wake_ = base::Fd(::epoll_create1(EPOLL_CLOEXEC));
+  if (!wake_) return base::fail_errno("epoll", errno);
+  for (const Cpu& cpu : cpus_) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    if (::epoll_ctl(wake_.get(), EPOLL_CTL_ADD, cpu.events.front().fd.get(),
+                    &event) != 0) {
+      return base::fail_errno("epoll", errno);
+    }
+  }
+  return base::Ok{};
+}
+
+base::Status PerfTrace::configure(const TraceOptions& options) {
+  ring_bytes_ =
+      std::bit_ceil(std::max<size_t>(options.ring_bytes, kFewestRingBytes));
+  base::Status status = read_formats();
+  if (!status) return status;
+  status = open_all(options);
+  if (!status) return status;
+  EventAccount::Setup setup;
+  setup.source_count = cpus_.size();
+  setup.tracing = kTracing;
+  base::Result<std::unique_ptr<EventAccount>> account =
+      EventAccount::make(roots_, options, setup);
+  if (!account) return account.error();
+  account_ = std::move(*account);
+  for (std::string& note : notes_)
+    account_->add_note(std::move(note));
+  return base::Ok{};
+}
+
+// --- following ---------------------------------------------------------------
+
+void PerfTrace::enable(EventKind kind) const {
+  for (const Cpu& cpu : cpus_) {
+    for (const OpenEvent& event : cpu.events) {
+      if (event.kind == kind) ::ioctl(event.fd.get(), PERF_EVENT_IOC_ENABLE, 0);
+    }
+  }
+}
+
+// The end of a page is listened for before its beginning.
+void PerfTrace::go() {
+  account_->go();
+  is_on_ = true;
+  for (EventKind kind : {EventKind::Free, EventKind::Remap, EventKind::Unmap,
+                         EventKind::Alloc}) {
+    enable(kind);
+  }
+}
+
+void PerfTrace::take_alloc(size_t source, const PerfRecord& record) {
+  const std::optional<uint64_t> frame =
+      parse::read_field(record.raw, alloc_.frame);
+  const std::optional<uint64_t> order =
+      parse::read_field(record.raw, alloc_.order);
+  const uint64_t gfp = parse::read_field(record.raw, alloc_.gfp).value_or(0);
+  constexpr uint64_t kFailed = ~uint64_t{0};
+  constexpr uint64_t kMostOrder = 63;
+  if (!frame || *frame == kFailed || !order || *order > kMostOrder) return;
+  const auto small_order = static_cast<uint8_t>(*order);
+  if (!account_->is_asked_for(small_order, gfp) ||
+      !account_->is_followed({*frame, small_order})) {
+    return;
+  }
+  std::array<uint64_t, kMostFrames> frames{};
+  size_t count = 0;
+  for (size_t at = 0; at + 8 <= record.call_chain.size(); at += 8) {
+    uint64_t address = 0;
+    std::memcpy(&address, record.call_chain.data() + at, sizeof address);
+    // Marks between addresses say whose those are that follow.
+    if (address >= PERF_CONTEXT_MAX || count == frames.size()) continue;
+    frames[count++] = address;
+  }
+  const std::optional<uint32_t> stack =
+      account_->find_stack(std::span(frames).first(count));
+  if (!stack) return;
+  PageEvent event;
+  event.kind = PageEvent::Kind::Alloc;
+  event.time_ns = record.time_ns;
+  event.frame = *frame;
+  event.order = small_order;
+  event.stack = *stack;
+  event.pid = record.pid;
+  if (record.pid < 0) {
+    // It is ending and has no pid any more; the event still has its thread's.
+    event.pid = static_cast<int32_t>(
+        parse::read_field(record.raw, alloc_.thread).value_or(0));
+  }
+  account_->push(source, event);
+}
+
+void PerfTrace::take_move(size_t source, const PerfRecord& record,
+                          EventKind kind) {
+  const bool is_unmap = kind == EventKind::Unmap;
+  const MoveLayout& layout = is_unmap ? unmap_ : remap_;
+  const std::optional<uint64_t> address =
+      parse::read_field(record.raw, layout.address);
+  const std::optional<uint64_t> entry =
+      parse::read_field(record.raw, layout.entry);
+  if (!address || !entry) return;
+  PageEvent event;
+  event.kind = is_unmap ? PageEvent::Kind::Unmap : PageEvent::Kind::Remap;
+  event.time_ns = record.time_ns;
+  event.address = *address;
+  event.frame = is_unmap ? frame_in_migration_note(*entry).value_or(0)
+                         : frame_in_mapping(*entry);
+  event.other_pid = record.thread_id;
+  account_->push(source, event);
+}
+
+void PerfTrace::take_sample(size_t source, const PerfRecord& record,
+                            EventKind kind) {
+  if (kind == EventKind::Alloc) return take_alloc(source, record);
+  if (kind != EventKind::Free) return take_move(source, record, kind);
+  const std::optional<uint64_t> frame =
+      parse::read_field(record.raw, free_frame_);
+  const std::optional<uint64_t> order =
+      parse::read_field(record.raw, free_order_);
+  constexpr uint64_t kMostOrder = 63;
+  if (!frame || !order || *order > kMostOrder) return;
+  const auto small_order = static_cast<uint8_t>(*order);
+  if (!account_->is_followed({*frame, small_order})) return;
+  PageEvent event;
+  event.kind = PageEvent::Kind::Free;
+  event.time_ns = record.time_ns;
+  event.frame = *frame;
+  event.order = small_order;
+  account_->push(source, event);
+}
+
+// Of threads only the first of each process matters: it has its pid.
+void PerfTrace::take_task(size_t source, const PerfRecord& record) {
+  if (record.thread_id != record.pid) return;
+  PageEvent event;
+  event.time_ns = record.time_ns;
+  event.pid = record.pid;
+  event.other_pid = record.parent_pid;
+  if (record.kind == PerfRecordKind::Fork) event.kind = PageEvent::Kind::Fork;
+  if (record.kind == PerfRecordKind::Exit) event.kind = PageEvent::Kind::Exit;
+  if (record.kind == PerfRecordKind::Comm) {
+    event.kind = PageEvent::Kind::Rename;
+    event.stack = account_->keep_name(record.name);
+    account_->push(source, event);
+    if (!record.is_exec) return;
+    event.kind = PageEvent::Kind::Exec;
+  }
+  account_->push(source, event);
+}
+
+void PerfTrace::take(size_t source, std::string_view bytes) {
+  EventKind kind = EventKind::Free;
+  bool is_known = false;
+  const std::optional<PerfRecord> record =
+      parse::parse_perf_record(bytes, [&](uint64_t id) {
+        for (const OpenEvent& event : cpus_[source].events) {
+          if (event.id != id) continue;
+          kind = event.kind;
+          is_known = true;
+        }
+        return is_known && kind == EventKind::Alloc;
+      });
+  if (!record) return;
+  switch (record->kind) {
+    case PerfRecordKind::Sample:
+      if (is_known) take_sample(source, *record, kind);
+      return;
+    case PerfRecordKind::Fork:
+    case PerfRecordKind::Exit:
+    case PerfRecordKind::Comm:
+      take_task(source, *record);
+      return;
+    case PerfRecordKind::Lost:
+      lost_by_record_ += record->lost_count;
+      return;
+    case PerfRecordKind::Other:
+      return;
+  }
+}
+
+void PerfTrace::drain_rings() {
+  for (size_t i = 0; i < cpus_.size(); ++i) {
+    cpus_[i].ring.front().drain(
+        [&](std::string_view record) { take(i, record); });
+  }
+}
+
+void PerfTrace::drain() {
+  const uint64_t now_ns = base::monotonic_ns();
+  drain_rings();
+  account_->settle(now_ns - kLatestNs);
+}
+
+// What was lost since the last record that found room is told by no record.
+uint64_t PerfTrace::lost_by_count() const {
+  if (!counts_lost_) return 0;
+  uint64_t lost = 0;
+  for (const Cpu& cpu : cpus_) {
+    for (const OpenEvent& event : cpu.events) {
+      std::array<uint64_t, 2> values{};  // events, and those lost
+      if (::read(event.fd.get(), values.data(), sizeof values) ==
+          static_cast<ssize_t>(sizeof values)) {
+        lost += values[1];
+      }
+    }
+  }
+  return lost;
+}
+
+void PerfTrace::freeze() {
+  if (!std::exchange(is_on_, false)) return;
+  for (const Cpu& cpu : cpus_) {
+    for (const OpenEvent& event : cpu.events)
+      ::ioctl(event.fd.get(), PERF_EVENT_IOC_DISABLE, 0);
+  }
+  drain_rings();
+  account_->end();
+  account_->count_lost(std::max(lost_by_record_, lost_by_count()));
+}
+
+base::Result<model::Trace> PerfTrace::read(const Roots&) {
+  model::Trace trace = account_->read(model::TraceBackend::Perf);
+  trace.kernel_bytes = cpus_.size() * ring_bytes_;
+  return trace;
+}
+
+}  // namespace
+
+LiveTraceResult prepare_perf_trace(const Roots& roots,
+                                   const TraceOptions& options) {
+  auto trace = std::make_unique<PerfTrace>(roots);
+  base::Status status = trace->configure(options);
+  if (!status) return status.error();
+  return LiveTraceResult(std::move(trace));
+}
+
+}  // namespace tidemark::source
