@@ -259,6 +259,41 @@ base::Status take_sample(const std::string& word, uint64_t& period) {
   return base::Ok{};
 }
 
+// The means that follow the running kernel.
+base::Status take_backend(const std::string& word,
+                          std::optional<model::TraceBackend>& backend) {
+  backend = model::trace_backend_from_token(word);
+  if (backend) return base::Ok{};
+  return base::fail(ErrorKind::Misused, "'" + word + "' is no backend");
+}
+
+base::Status take_ring_size(const std::string& word, uint64_t& bytes) {
+  constexpr uint64_t kMostMiB = 1024;
+  const std::optional<uint64_t> number = base::parse_u64(word);
+  if (!number || *number > kMostMiB) {
+    return base::fail(ErrorKind::Misused, "'" + word + "' is no buffer size",
+                      "0 to 1024 MiB for each CPU; 0 is the smallest there is");
+  }
+  bytes = *number << 20;
+  return base::Ok{};
+}
+
+void add_backend(OptionTable& table, TraceCommandOptions* options) {
+  table.choice("-b,--backend", {"bpf", "perf", "ftrace"},
+               "the means to follow pages; the best that works unless given",
+               [options](const std::string& word) {
+                 return take_backend(word, options->watch.backend);
+               });
+  table.value("-s,--buf-size", "MB",
+              "room for events that wait to be read, for each CPU, where the "
+              "means is perf or ftrace; 4 unless given, 0 is the least",
+              [options](const std::string& word) {
+                return take_ring_size(word, options->watch.trace.ring_bytes);
+              });
+  table.flag("--debug", "taken for memstrack's sake: notes are in the report",
+             [] {});
+}
+
 void add_options(OptionTable& table, TraceCommandOptions* options) {
   table.value(
       "-r,--report", "LIST",
@@ -322,6 +357,7 @@ void add_options(OptionTable& table, TraceCommandOptions* options) {
              options->text.in_pages);
   table.flag("--notui", "taken for memstrack's sake: there is no screen here",
              [] {});
+  add_backend(table, options);
   add_filters(table, options);
 }
 

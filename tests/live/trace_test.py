@@ -112,15 +112,22 @@ def sums_are_right(node):
         map(sums_are_right, node.get("stacks", [])))
 
 
-@unittest.skipUnless(is_root(), "tracing needs root")
-class Trace(unittest.TestCase):
+class AnyBackend:
+    """What is asked of every means to follow pages."""
+
+    backend = None
+    has_rings = True  # events wait there to be read, and may be lost
+
+    def tracer(self, *arguments, **options):
+        return Tracer("--backend", self.backend, *arguments, **options)
+
     def expect_kept(self, report, taker, kept=KEPT, before=0):
         truth = kept + taker.page_table_pages() - before
         pages = task_of(report, taker.pid)["pages"]
         self.assertLess(abs(pages - truth), kept * 0.005, (pages, truth))
 
     def test_what_is_kept_after_churn_is_shown(self):
-        with Taker() as taker, Tracer("--json") as tracer:
+        with Taker() as taker, self.tracer("--json") as tracer:
             before = taker.page_table_pages()
             taker.tell("churn", 12)
             taker.tell("keep", KEPT)
@@ -128,14 +135,14 @@ class Trace(unittest.TestCase):
             self.expect_kept(report, taker, before=before)
             task = task_of(report, taker.pid)
             self.assertTrue(sums_are_right(task))
-            self.assertEqual(report["backend"], "bpf")
+            self.assertEqual(report["backend"], self.backend)
             self.assertEqual(report["lost"], 0)
             self.assertEqual(report["table_full"], 0)
             self.assertGreaterEqual(task["peak_pages"], task["pages"])
             self.assertGreaterEqual(report["peak_pages"], task["peak_pages"])
 
-    def test_nothing_is_lost_while_the_tool_stands_still(self):
-        with Taker() as taker, Tracer("--json") as tracer:
+    def test_while_the_tool_stands_still_nothing_is_lost_unsaid(self):
+        with Taker() as taker, self.tracer("--json") as tracer:
             before = taker.page_table_pages()
             taker.tell("keep", 1000)
             tracer.process.send_signal(signal.SIGSTOP)
@@ -144,10 +151,15 @@ class Trace(unittest.TestCase):
             taker.tell("keep", KEPT)
             time.sleep(0.2)
             tracer.process.send_signal(signal.SIGCONT)
-            self.expect_kept(tracer.json(), taker, before=before)
+            report = tracer.json()
+            if report["lost"] > 0 and self.has_rings:
+                print(f"  {report['lost']} events lost, and said so",
+                      file=sys.stderr)
+                return
+            self.expect_kept(report, taker, before=before)
 
     def test_what_ended_holds_next_to_nothing(self):
-        with Tracer("--json") as tracer:
+        with self.tracer("--json") as tracer:
             with Taker() as taker:
                 taker.tell("keep", KEPT)
             task = task_of(tracer.json(), taker.pid)
@@ -157,7 +169,7 @@ class Trace(unittest.TestCase):
 
     def test_huge_pages_count_as_the_pages_they_are(self):
         mib = 32
-        with Taker() as taker, Tracer("--json") as tracer:
+        with Taker() as taker, self.tracer("--json") as tracer:
             taker.tell("huge", mib)
             rollup = pathlib.Path(
                 f"/proc/{taker.pid}/smaps_rollup").read_text()
@@ -176,7 +188,7 @@ class Trace(unittest.TestCase):
         compact = pathlib.Path("/proc/sys/vm/compact_memory")
         if not os.access(compact, os.W_OK):
             self.skipTest("this kernel does not compact")
-        with Taker() as taker, Tracer("--json") as tracer:
+        with Taker() as taker, self.tracer("--json") as tracer:
             before = taker.page_table_pages()
             taker.tell("low", KEPT)
             frames = frames_of(taker.pid)
@@ -191,7 +203,7 @@ class Trace(unittest.TestCase):
 
     def test_pages_of_the_bulk_allocator_are_pages_or_untracked(self):
         spliced = 10_240
-        with Taker() as taker, Tracer("--json") as tracer:
+        with Taker() as taker, self.tracer("--json") as tracer:
             taker.tell("splice", spliced)
             report = tracer.json()
             peak = next((task["peak_pages"] for task in report["tasks"]
@@ -201,13 +213,74 @@ class Trace(unittest.TestCase):
 
     def test_an_exec_brings_its_own_name_hostile_as_it_may_be(self):
         name = 'quo"te back\\slash \udcff\udcfe'
-        with Taker() as taker, Tracer("--json") as tracer:
+        with Taker() as taker, self.tracer("--json") as tracer:
             taker.tell("exec", name, answer="ready")
             taker.tell("keep", KEPT)
             task = task_of(tracer.json(), taker.pid)
             self.assertIn('quo"te back\\slash', task["cmdline"])
             self.assertIn("with arguments", task["cmdline"])
 
+    def test_the_tree_at_the_peak_sums_to_the_peak(self):
+        with Taker() as taker, self.tracer("--json") as tracer:
+            taker.tell("keep", KEPT)
+            taker.tell("drop")
+            report = tracer.json()
+            at_peak = sum(task["machine_peak_pages"]
+                          for task in report["tasks"])
+            self.assertLess(abs(at_peak - report["peak_pages"]), 64)
+            self.assertGreater(
+                task_of(report, taker.pid)["machine_peak_pages"], KEPT)
+
+    def test_a_sample_tells_about_the_same(self):
+        with Taker() as taker, self.tracer("--json", "--sample", 16) as tracer:
+            taker.tell("keep", KEPT)
+            pages = task_of(tracer.json(), taker.pid)["pages"]
+            self.assertLess(abs(pages - KEPT), KEPT * 0.15)
+
+    def test_filters_leave_others_out(self):
+        with Taker() as wanted, Taker() as other, self.tracer(
+                "--json", "--pid", wanted.pid) as tracer:
+            wanted.tell("keep", KEPT)
+            other.tell("keep", KEPT)
+            report = tracer.json()
+            self.assertGreater(task_of(report, wanted.pid)["pages"], KEPT)
+            self.assertNotIn(other.pid, [task["pid"] for task in
+                                         report["tasks"] if task["pages"]])
+        with Taker() as taker, self.tracer("--json", "--order", 9) as tracer:
+            taker.tell("keep", KEPT)
+            self.assertEqual([task for task in tracer.json()["tasks"]
+                              if task["pid"] == taker.pid
+                              and task["pages"] > 0], [])
+
+    def test_a_command_is_traced_to_its_end(self):
+        done = run("trace", "--backend", self.backend, "--report",
+                   "task_summary", "--", "sh", "-c",
+                   "head -c 20000000 /dev/zero | tail -c 1; exit 7", check=False)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        # Told of it late, arguments of what has ended cannot be read.
+        self.assertIn("tail" if self.has_rings else "tail -c 1",
+                      done.stdout)
+        self.assertNotIn("init", done.stdout)
+
+    def test_a_signal_of_any_kind_brings_the_report(self):
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            with self.tracer("--json", stop=number) as tracer:
+                self.assertIn("tasks", tracer.json())
+
+
+@unittest.skipUnless(is_root(), "tracing needs root")
+class Bpf(AnyBackend, unittest.TestCase):
+    backend = "bpf"
+    has_rings = False
+
+
+@unittest.skipUnless(is_root(), "tracing needs root")
+class Perf(AnyBackend, unittest.TestCase):
+    backend = "perf"
+
+
+@unittest.skipUnless(is_root(), "tracing needs root")
+class Reports(unittest.TestCase):
     def test_reports_of_memstrack_and_their_order(self):
         with Taker() as high, Taker() as steady, Tracer(
                 "--report", "task_summary,task_summary:sort_by_peak,task_top:"
@@ -228,50 +301,6 @@ class Trace(unittest.TestCase):
         tasks = json.loads(sections[7].split("======== Report")[0])
         self.assertIn(steady.pid, [task["pid"] for task in tasks])
         self.assertEqual(sections[11].count(" MB\n"), 3)
-
-    def test_the_tree_at_the_peak_sums_to_the_peak(self):
-        with Taker() as taker, Tracer("--json") as tracer:
-            taker.tell("keep", KEPT)
-            taker.tell("drop")
-            report = tracer.json()
-            at_peak = sum(task["machine_peak_pages"]
-                          for task in report["tasks"])
-            self.assertLess(abs(at_peak - report["peak_pages"]), 64)
-            self.assertGreater(
-                task_of(report, taker.pid)["machine_peak_pages"], KEPT)
-
-    def test_a_sample_tells_about_the_same(self):
-        with Taker() as taker, Tracer("--json", "--sample", 16) as tracer:
-            taker.tell("keep", KEPT)
-            pages = task_of(tracer.json(), taker.pid)["pages"]
-            self.assertLess(abs(pages - KEPT), KEPT * 0.15)
-
-    def test_filters_leave_others_out(self):
-        with Taker() as wanted, Taker() as other, Tracer(
-                "--json", "--pid", wanted.pid) as tracer:
-            wanted.tell("keep", KEPT)
-            other.tell("keep", KEPT)
-            report = tracer.json()
-            self.assertGreater(task_of(report, wanted.pid)["pages"], KEPT)
-            self.assertNotIn(other.pid, [task["pid"] for task in
-                                         report["tasks"] if task["pages"]])
-        with Taker() as taker, Tracer("--json", "--order", 9) as tracer:
-            taker.tell("keep", KEPT)
-            self.assertEqual([task for task in tracer.json()["tasks"]
-                              if task["pid"] == taker.pid
-                              and task["pages"] > 0], [])
-
-    def test_a_command_is_traced_to_its_end(self):
-        done = run("trace", "--report", "task_summary", "--", "sh", "-c",
-                   "head -c 20000000 /dev/zero | tail -c 1; exit 7", check=False)
-        self.assertEqual(done.returncode, 7, done.stderr)
-        self.assertIn("tail -c 1", done.stdout)
-        self.assertNotIn("init", done.stdout)
-
-    def test_a_signal_of_any_kind_brings_the_report(self):
-        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-            with Tracer("--json", stop=number) as tracer:
-                self.assertIn("tasks", tracer.json())
 
     def test_a_duration_ends_it(self):
         started = time.monotonic()
