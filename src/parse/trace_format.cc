@@ -63,6 +63,7 @@ const TraceField* TraceFormat::find(std::string_view field) const {
 
 base::Result<TraceFormat> parse_trace_format(std::string_view text) {
   TraceFormat format;
+  const std::string_view whole = text;
   while (!text.empty()) {
     const std::string_view line = base::trim(base::take_line(text));
     std::string_view value = line;
@@ -75,14 +76,26 @@ base::Result<TraceFormat> parse_trace_format(std::string_view text) {
       }
       format.id = static_cast<uint32_t>(*id);
     }
-    if (key == "field") {
-      std::optional<TraceField> field = field_in(value);
-      if (!field) return malformed(kFile, line);
-      format.fields.push_back(std::move(*field));
-    }
   }
   if (format.id == 0) return malformed(kFile, "no ID");
+  base::Result<std::vector<TraceField>> fields = parse_trace_fields(whole);
+  if (!fields) return fields.error();
+  format.fields = std::move(*fields);
   return format;
+}
+
+base::Result<std::vector<TraceField>> parse_trace_fields(
+    std::string_view text) {
+  std::vector<TraceField> fields;
+  while (!text.empty()) {
+    const std::string_view line = base::trim(base::take_line(text));
+    std::string_view value = line;
+    if (base::take_until(value, ':') != "field") continue;
+    std::optional<TraceField> field = field_in(value);
+    if (!field) return malformed(kFile, line);
+    fields.push_back(std::move(*field));
+  }
+  return fields;
 }
 
 std::optional<uint64_t> read_field(std::string_view record,
@@ -99,6 +112,13 @@ std::optional<uint64_t> read_field(std::string_view record,
     default:
       return std::nullopt;
   }
+}
+
+std::string_view read_text_field(std::string_view record,
+                                 const TraceField& field) {
+  if (field.offset > record.size()) return {};
+  const std::string_view text = record.substr(field.offset, field.size_bytes);
+  return text.substr(0, text.find('\0'));
 }
 
 }  // namespace tidemark::parse

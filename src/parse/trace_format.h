@@ -33,9 +33,16 @@ struct TraceFormat {
 // error, because a record would be taken for another.
 base::Result<TraceFormat> parse_trace_format(std::string_view text);
 
+// Only the fields, of files that are about no event: events/header_page.
+base::Result<std::vector<TraceField>> parse_trace_fields(std::string_view text);
+
 // An unsigned number of 1, 2, 4 or 8 bytes. Empty when the record is too short
 // for it, or the field of another size.
 std::optional<uint64_t> read_field(std::string_view record,
                                    const TraceField& field);
+
+// Characters up to the first zero; what lies behind the record is left out.
+std::string_view read_text_field(std::string_view record,
+                                 const TraceField& field);
 
 }  // namespace tidemark::parse

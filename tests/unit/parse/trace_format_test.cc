@@ -43,6 +43,23 @@ TEST(TraceFormat, RefusesWhatItCannotRead) {
   }
 }
 
+TEST(TraceFormat, FieldsAloneNeedNoId) {
+  base::Result<std::vector<TraceField>> fields = parse_trace_fields(
+      "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+      "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n");
+  ASSERT_TRUE(fields) << fields.error().what;
+  ASSERT_EQ(fields->size(), 2U);
+  EXPECT_EQ((*fields)[1], (TraceField{"commit", 8, 8}));
+}
+
+TEST(TraceFormat, ReadsTextUpToItsZero) {
+  const std::string record("ab\0cdef", 7);
+  EXPECT_EQ(read_text_field(record, {"a", 0, 5}), "ab");
+  EXPECT_EQ(read_text_field(record, {"a", 3, 2}), "cd");
+  EXPECT_EQ(read_text_field(record, {"a", 5, 16}), "ef");
+  EXPECT_EQ(read_text_field(record, {"a", 9, 16}), "");
+}
+
 TEST(TraceFormat, ReadsNumbersThatLieInTheRecord) {
   const std::string record("\x01\x02\x03\x04\x05\x06\x07\x08\x09", 9);
   EXPECT_EQ(read_field(record, {"a", 1, 1}), 2U);
