@@ -115,6 +115,15 @@ std::string render(const TraceCommandOptions& options,
   return view::trace_text(report, options.text, text_style(options.common, fd));
 }
 
+// Not every format has a place for it.
+void warn_of_losses(const model::Trace& trace, const CommonOptions& common) {
+  if (trace.faults.lost_events == 0 || common.quiet) return;
+  write_stderr(fmt::format(
+      "tidemark: {} events were lost, the numbers are too high or too low\n"
+      "  hint: more room with --buf-size, fewer events with --sample\n",
+      trace.faults.lost_events));
+}
+
 base::Status print(const TraceCommandOptions& options,
                    const source::Roots& roots, const model::Trace& trace,
                    const std::vector<analysis::TraceReportSpec>& specs,
@@ -171,6 +180,7 @@ base::Result<ExitCode> run_live(
       watch::watch_trace(roots, options.watch, hooks);
   line.wipe();
   if (!outcome) return outcome.error();
+  warn_of_losses(outcome->trace, options.common);
   status = print(options, roots, outcome->trace, specs, *output);
   if (!status) return status.error();
   if (!outcome->ending) return ExitCode::Done;

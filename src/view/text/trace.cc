@@ -309,6 +309,15 @@ std::string faults_text(const Trace& trace) {
   return text;
 }
 
+// Above each report that stands for itself, not inside: some are read by
+// programs.
+std::string loss_line(const Trace& trace) {
+  const uint64_t lost = trace.faults.lost_events;
+  if (lost == 0) return {};
+  return fmt::format(
+      "{} events were lost: the numbers below are too high or too low\n", lost);
+}
+
 std::string section_text(const TraceSection& section, const Trace& trace,
                          const Amounts& amounts, const TextStyle& style) {
   switch (section.spec.kind) {
@@ -351,6 +360,7 @@ std::string trace_text(const analysis::TraceReport& report,
     const std::string_view name =
         analysis::trace_report_token(section.spec.kind);
     if (options.has_banners) {
+      text += loss_line(trace);
       text += fmt::format("======== Report format {}: ========\n", name);
     } else {
       text += "\n";

@@ -56,6 +56,19 @@ TEST(TraceText, ABoundIsMarkedAsOne) {
       << text;
 }
 
+TEST(TraceText, LossesAreSaidAboveEachReportAndNotInside) {
+  Trace trace = some_trace();
+  trace.faults.lost_events = 77;
+  const std::string text = text_of(trace, "task_top_json,task_summary");
+  const std::string line =
+      "77 events were lost: the numbers below are too high or too low\n";
+  EXPECT_TRUE(text.starts_with(line + "======== Report format task_top_json"))
+      << text;
+  EXPECT_NE(text.find(line + "======== Report format task_summary"),
+            std::string::npos)
+      << text;
+}
+
 TEST(TraceText, EveryFaultIsSaid) {
   Trace trace = some_trace();
   EXPECT_EQ(text_of(trace, "tree", {}).find("lost"), std::string::npos);
