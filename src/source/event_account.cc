@@ -133,13 +133,16 @@ void EventAccount::take_task_event(const PageEvent& event) {
       tasks_.forked(event.pid, process_of(event.other_pid), event.time_ns);
       return;
     case PageEvent::Kind::Rename:
+      // The name of a process is its first thread's.
+      if (process_of(event.pid) != event.pid) return;
       tasks_.renamed(event.pid, names_[event.stack]);
       return;
     case PageEvent::Kind::Exec:
       tasks_.execed(event.pid);
       return;
     case PageEvent::Kind::Exit:
-      tasks_.exited(event.pid);
+      if (process_of(event.pid) != event.pid && event.other_pid == 0) return;
+      tasks_.exited(process_of(event.pid));
       return;
     default:
       return;
@@ -209,30 +212,6 @@ model::Trace EventAccount::read(model::TraceBackend backend) {
   for (std::string& note : notes)
     builder.head().notes.push_back(std::move(note));
   return builder.finish();
-}
-
-#ifdef __x86_64__
-// The bits of the frame are inverted and moved. Above it stand two bits about
-// the page; where depends on the depth of the page tables, and frames of more
-// than 34 bits (64 TiB) need the deeper ones.
-std::optional<uint64_t> frame_in_migration_note(uint64_t note) {
-  constexpr uint64_t kFrameBits = (uint64_t{1} << 34) - 1;
-  return ((~note << 5) >> 14) & kFrameBits;
-}
-bool reads_migration_notes() {
-  return true;
-}
-#else
-std::optional<uint64_t> frame_in_migration_note(uint64_t) {
-  return std::nullopt;
-}
-bool reads_migration_notes() {
-  return false;
-}
-#endif
-
-uint64_t frame_in_mapping(uint64_t mapping) {
-  return (mapping & 0x000ffffffffff000) >> 12;
 }
 
 }  // namespace tidemark::source

@@ -43,8 +43,10 @@ struct PageEvent {
   uint64_t address = 0;  // Unmap, Remap: where it is mapped
   // The process; of Thread, Fork, Rename and Exec the one that is told of.
   int32_t pid = 0;
-  int32_t other_pid = 0;  // Fork: the parent; Thread: the thread; Remap: its
-  uint32_t stack = 0;     // Alloc: the stack; Rename: the name
+  // Fork: the parent; Thread: the thread; Unmap, Remap: the thread that moves;
+  // Exit: not 0 when it was the last thread.
+  int32_t other_pid = 0;
+  uint32_t stack = 0;  // Alloc: the stack; Rename: the name
   uint8_t order = 0;
   Kind kind = Kind::Free;
 };
@@ -163,11 +165,5 @@ class EventAccount {
   uint64_t ended_ns_ = 0;
   std::vector<std::string> notes_;
 };
-
-// Where the frame is in what the migrate events tell; only x86 is known. Empty:
-// pages that are moved lose their owners.
-std::optional<uint64_t> frame_in_migration_note(uint64_t note);
-uint64_t frame_in_mapping(uint64_t mapping);
-bool reads_migration_notes();
 
 }  // namespace tidemark::source

@@ -23,6 +23,7 @@
 #include "parse/perf_records.h"
 #include "source/event_account.h"
 #include "source/live_trace.h"
+#include "source/page_event_reader.h"
 #include "source/perf_ring.h"
 #include "source/tracefs.h"
 
@@ -48,33 +49,11 @@ constexpr std::string_view kTracing[] = {
     "__bpf_trace_mm_page_alloc",
 };
 
-// Where the fields lie that we read.
-struct AllocLayout {
-  parse::TraceField frame;
-  parse::TraceField order;
-  parse::TraceField gfp;
-  parse::TraceField thread;
-};
-struct MoveLayout {
-  parse::TraceField address;
-  parse::TraceField entry;
-};
+using EventKind = PageEvent::Kind;
 
-base::Status find_field(const parse::TraceFormat& format, const char* name,
-                        parse::TraceField& field) {
-  const parse::TraceField* found = format.find(name);
-  if (!found) {
-    return base::fail(
-        base::ErrorKind::Unsupported,
-        "this kernel's event " + format.name + " does not tell " + name);
-  }
-  field = *found;
-  return base::Ok{};
-}
-
-// The events, each open on every CPU.
-enum class EventKind : uint8_t { Alloc, Free, Unmap, Remap };
-constexpr size_t kKinds = 4;
+// Each is open on every CPU. The first one owns the ring and has the stack.
+constexpr EventKind kEventKinds[] = {EventKind::Alloc, EventKind::Free,
+                                     EventKind::Unmap, EventKind::Remap};
 
 struct OpenEvent {
   base::Fd fd;
@@ -128,7 +107,6 @@ class PerfTrace : public LiveTrace {
 
  private:
   base::Status read_formats();
-  void read_move_formats(const base::Directory& tracefs);
   perf_event_attr attributes_of(EventKind kind) const;
   base::Status open_all(const TraceOptions& options);
   base::Status open_cpu(int number, Cpu& cpu);
@@ -141,18 +119,12 @@ class PerfTrace : public LiveTrace {
   void drain_rings();
   void take(size_t source, std::string_view bytes);
   void take_sample(size_t source, const PerfRecord& record, EventKind kind);
-  void take_alloc(size_t source, const PerfRecord& record);
-  void take_move(size_t source, const PerfRecord& record, EventKind kind);
+  void take_alloc(size_t source, const PerfRecord& record, PageEvent event);
   void take_task(size_t source, const PerfRecord& record);
   uint64_t lost_by_count() const;
 
   const Roots& roots_;
-  std::array<uint32_t, kKinds> event_ids_{};  // of tracefs; 0: not there
-  AllocLayout alloc_;
-  parse::TraceField free_frame_;
-  parse::TraceField free_order_;
-  MoveLayout unmap_;
-  MoveLayout remap_;
+  PageEventReader reader_;
   size_t ring_bytes_ = 0;
   bool counts_lost_ = true;
   std::vector<Cpu> cpus_;
@@ -168,50 +140,17 @@ class PerfTrace : public LiveTrace {
 base::Status PerfTrace::read_formats() {
   base::Result<base::Directory> tracefs = open_tracefs(roots_);
   if (!tracefs) return tracefs.error();
-  base::Result<parse::TraceFormat> alloc =
-      read_trace_format(*tracefs, "kmem/mm_page_alloc");
-  if (!alloc) return alloc.error();
-  base::Result<parse::TraceFormat> free =
-      read_trace_format(*tracefs, "kmem/mm_page_free");
-  if (!free) return free.error();
-  event_ids_[0] = alloc->id;
-  event_ids_[1] = free->id;
-  base::Status status = find_field(*alloc, "pfn", alloc_.frame);
-  if (status) status = find_field(*alloc, "order", alloc_.order);
-  if (status) status = find_field(*alloc, "gfp_flags", alloc_.gfp);
-  if (status) status = find_field(*alloc, "common_pid", alloc_.thread);
-  if (status) status = find_field(*free, "pfn", free_frame_);
-  if (status) status = find_field(*free, "order", free_order_);
-  if (status) read_move_formats(*tracefs);
-  return status;
-}
-
-// Without them pages that are moved lose their owners, and no more.
-void PerfTrace::read_move_formats(const base::Directory& tracefs) {
-  base::Result<parse::TraceFormat> unmap =
-      read_trace_format(tracefs, "migrate/set_migration_pte");
-  base::Result<parse::TraceFormat> remap =
-      read_trace_format(tracefs, "migrate/remove_migration_pte");
-  const bool is_known = reads_migration_notes() && unmap && remap &&
-                        find_field(*unmap, "addr", unmap_.address) &&
-                        find_field(*unmap, "pte", unmap_.entry) &&
-                        find_field(*remap, "addr", remap_.address) &&
-                        find_field(*remap, "pte", remap_.entry);
-  if (!is_known) {
-    notes_.emplace_back(
-        "pages that are moved lose their owners: this kernel does not tell "
-        "where they go");
-    return;
-  }
-  event_ids_[2] = unmap->id;
-  event_ids_[3] = remap->id;
+  base::Result<PageEventReader> reader = PageEventReader::make(*tracefs);
+  if (!reader) return reader.error();
+  reader_ = std::move(*reader);
+  return base::Ok{};
 }
 
 perf_event_attr PerfTrace::attributes_of(EventKind kind) const {
   perf_event_attr attr{};
   attr.type = PERF_TYPE_TRACEPOINT;
   attr.size = sizeof attr;
-  attr.config = event_ids_[static_cast<size_t>(kind)];
+  attr.config = reader_.event_id(kind);
   attr.disabled = 1;
   attr.sample_period = 1;
   // Not PERIOD: with it a tracepoint does not heed its period.
@@ -269,10 +208,9 @@ base::Status PerfTrace::share_ring(Cpu& cpu) const {
 }
 
 base::Status PerfTrace::open_cpu(int number, Cpu& cpu) {
-  for (size_t i = 0; i < kKinds; ++i) {
-    if (event_ids_[i] == 0) continue;
-    base::Result<OpenEvent> event =
-        open_event(static_cast<EventKind>(i), number);
+  for (EventKind kind : kEventKinds) {
+    if (reader_.event_id(kind) == 0) continue;
+    base::Result<OpenEvent> event = open_event(kind, number);
     if (!event) return event.error();
     cpu.events.push_back(std::move(*event));
   }
@@ -291,7 +229,7 @@ bool is_offline(int number) {
 
 base::Status PerfTrace::open_all(const TraceOptions& options) {
   const auto count = static_cast<int>(::sysconf(_SC_NPROCESSORS_CONF));
-  allow_descriptors(static_cast<size_t>(count) * kKinds);
+  allow_descriptors(static_cast<size_t>(count) * std::size(kEventKinds));
   int offline_count = 0;
   for (int number = 0; number < count; ++number) {
     if (is_offline(number)) {
@@ -359,6 +297,7 @@ base::Status PerfTrace::configure(const TraceOptions& options) {
       EventAccount::make(roots_, options, setup);
   if (!account) return account.error();
   account_ = std::move(*account);
+  if (!reader_.sees_moves()) account_->add_note(PageEventReader::kBlindToMoves);
   for (std::string& note : notes_)
     account_->add_note(std::move(note));
   return base::Ok{};
@@ -384,20 +323,8 @@ void PerfTrace::go() {
   }
 }
 
-void PerfTrace::take_alloc(size_t source, const PerfRecord& record) {
-  const std::optional<uint64_t> frame =
-      parse::read_field(record.raw, alloc_.frame);
-  const std::optional<uint64_t> order =
-      parse::read_field(record.raw, alloc_.order);
-  const uint64_t gfp = parse::read_field(record.raw, alloc_.gfp).value_or(0);
-  constexpr uint64_t kFailed = ~uint64_t{0};
-  constexpr uint64_t kMostOrder = 63;
-  if (!frame || *frame == kFailed || !order || *order > kMostOrder) return;
-  const auto small_order = static_cast<uint8_t>(*order);
-  if (!account_->is_asked_for(small_order, gfp) ||
-      !account_->is_followed({*frame, small_order})) {
-    return;
-  }
+void PerfTrace::take_alloc(size_t source, const PerfRecord& record,
+                           PageEvent event) {
   std::array<uint64_t, kMostFrames> frames{};
   size_t count = 0;
   for (size_t at = 0; at + 8 <= record.call_chain.size(); at += 8) {
@@ -410,58 +337,19 @@ void PerfTrace::take_alloc(size_t source, const PerfRecord& record) {
   const std::optional<uint32_t> stack =
       account_->find_stack(std::span(frames).first(count));
   if (!stack) return;
-  PageEvent event;
-  event.kind = PageEvent::Kind::Alloc;
-  event.time_ns = record.time_ns;
-  event.frame = *frame;
-  event.order = small_order;
   event.stack = *stack;
-  event.pid = record.pid;
-  if (record.pid < 0) {
-    // It is ending and has no pid any more; the event still has its thread's.
-    event.pid = static_cast<int32_t>(
-        parse::read_field(record.raw, alloc_.thread).value_or(0));
-  }
-  account_->push(source, event);
-}
-
-void PerfTrace::take_move(size_t source, const PerfRecord& record,
-                          EventKind kind) {
-  const bool is_unmap = kind == EventKind::Unmap;
-  const MoveLayout& layout = is_unmap ? unmap_ : remap_;
-  const std::optional<uint64_t> address =
-      parse::read_field(record.raw, layout.address);
-  const std::optional<uint64_t> entry =
-      parse::read_field(record.raw, layout.entry);
-  if (!address || !entry) return;
-  PageEvent event;
-  event.kind = is_unmap ? PageEvent::Kind::Unmap : PageEvent::Kind::Remap;
-  event.time_ns = record.time_ns;
-  event.address = *address;
-  event.frame = is_unmap ? frame_in_migration_note(*entry).value_or(0)
-                         : frame_in_mapping(*entry);
-  event.other_pid = record.thread_id;
+  // Ending, it has no pid any more; the event still has its thread's.
+  if (record.pid >= 0) event.pid = record.pid;
   account_->push(source, event);
 }
 
 void PerfTrace::take_sample(size_t source, const PerfRecord& record,
                             EventKind kind) {
-  if (kind == EventKind::Alloc) return take_alloc(source, record);
-  if (kind != EventKind::Free) return take_move(source, record, kind);
-  const std::optional<uint64_t> frame =
-      parse::read_field(record.raw, free_frame_);
-  const std::optional<uint64_t> order =
-      parse::read_field(record.raw, free_order_);
-  constexpr uint64_t kMostOrder = 63;
-  if (!frame || !order || *order > kMostOrder) return;
-  const auto small_order = static_cast<uint8_t>(*order);
-  if (!account_->is_followed({*frame, small_order})) return;
-  PageEvent event;
-  event.kind = PageEvent::Kind::Free;
-  event.time_ns = record.time_ns;
-  event.frame = *frame;
-  event.order = small_order;
-  account_->push(source, event);
+  std::optional<PageEvent> event = reader_.read(kind, record.raw, *account_);
+  if (!event) return;
+  event->time_ns = record.time_ns;
+  if (kind == EventKind::Alloc) return take_alloc(source, record, *event);
+  account_->push(source, *event);
 }
 
 // Of threads only the first of each process matters: it has its pid.

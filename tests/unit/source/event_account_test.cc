@@ -161,6 +161,22 @@ TEST_F(EventAccountTest, ThreadsCountForTheirProcess) {
   EXPECT_EQ(trace.tasks[0].pid, 10);
 }
 
+TEST_F(EventAccountTest, OfThreadsOnlyTheFirstNamesAndEndsAProcess) {
+  const std::unique_ptr<EventAccount> account = make(true);
+  account->push(0, about(Kind::Thread, 10, 10, 12));
+  account->push(0, alloc(*account, 20, 5, 12));
+  PageEvent rename = about(Kind::Rename, 30, 12);
+  rename.stack = account->keep_name("worker");
+  account->push(0, rename);
+  account->push(0, about(Kind::Exit, 40, 12));
+  model::Trace trace = ended(*account);
+  EXPECT_EQ(trace.tasks[0].name, "shell");
+  EXPECT_FALSE(trace.tasks[0].has_exited);
+  account->push(0, about(Kind::Exit, 50, 12, 1));  // the last of all
+  trace = ended(*account);
+  EXPECT_TRUE(trace.tasks[0].has_exited);
+}
+
 TEST_F(EventAccountTest, MovedPagesKeepTheirOwner) {
   const std::unique_ptr<EventAccount> account = make();
   account->push(0, alloc(*account, 10, 5, 10));
@@ -200,16 +216,6 @@ TEST_F(EventAccountTest, OrdersAndFlagsAreFiltered) {
   EXPECT_FALSE(account->is_asked_for(2, 0));
   EXPECT_FALSE(account->is_asked_for(2, 5));
 }
-
-#ifdef __x86_64__
-TEST(MigrationNotes, TellTheFrame) {
-  // As the kernel writes one: the frame inverted, from bit 9 up to 58.
-  const uint64_t frame = 0x123456;
-  const uint64_t note = ~(frame << 14) >> 5;
-  EXPECT_EQ(frame_in_migration_note(note), frame);
-  EXPECT_EQ(frame_in_mapping(0x8000000123456067), 0x123456U);
-}
-#endif
 
 }  // namespace
 }  // namespace tidemark::source
