@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "parse/process_files.h"
+#include "source/trace_instance.h"
 
 namespace tidemark::source {
 namespace {
@@ -50,6 +51,9 @@ void undo(const GuardedThings& things) {
   }
   for (const GroupPlace& place : things.groups) {
     static_cast<void>(undo_group(place));
+  }
+  for (const std::string& name : things.trace_instances) {
+    static_cast<void>(remove_trace_instance(name));
   }
 }
 

@@ -1,10 +1,12 @@
 // A process that does nothing but wait for our end. Killed with SIGKILL we
 // cannot undo what we arranged for the command: groups would stay, frozen
-// processes stay frozen, stopped ones stopped. The guardian then does it.
+// processes stay frozen, stopped ones stopped, and traces go on. The guardian
+// then does it.
 #pragma once
 
 #include <sys/types.h>
 
+#include <string>
 #include <vector>
 
 #include "base/fd.h"
@@ -17,6 +19,7 @@ struct GuardedThings {
   std::vector<GroupPlace> groups;  // made or about to be made
   // We stop processes of the tree: those that stand when we die are continued.
   bool continues_stopped = false;
+  std::vector<std::string> trace_instances = {};  // their names in tracefs
 };
 
 class Guardian {
