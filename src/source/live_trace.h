@@ -71,4 +71,9 @@ LiveTraceResult prepare_bpf_trace(const Roots& roots,
 LiveTraceResult prepare_perf_trace(const Roots& roots,
                                    const TraceOptions& options);
 
+// The same through a trace buffer of our own, which is removed on every way
+// out, also when we are killed.
+LiveTraceResult prepare_ftrace_trace(const Roots& roots,
+                                     const TraceOptions& options);
+
 }  // namespace tidemark::source

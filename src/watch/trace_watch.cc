@@ -25,6 +25,7 @@ struct Means {
 constexpr Means kMeans[] = {
     {model::TraceBackend::Bpf, source::prepare_bpf_trace},
     {model::TraceBackend::Perf, source::prepare_perf_trace},
+    {model::TraceBackend::Ftrace, source::prepare_ftrace_trace},
 };
 
 // The means that were found, and why none of the better ones.

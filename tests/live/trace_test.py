@@ -2,10 +2,12 @@
 """`trace` on the running kernel: known pages, names, faults, ways out."""
 
 import contextlib
+import ctypes
 import functools
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -280,6 +282,127 @@ class Perf(AnyBackend, unittest.TestCase):
 
 
 @unittest.skipUnless(is_root(), "tracing needs root")
+class Ftrace(AnyBackend, unittest.TestCase):
+    backend = "ftrace"
+
+
+class Tracefs:
+    """The kernel's tracing files, through a mount that nobody sees."""
+
+    FILES = ("buffer_size_kb", "current_tracer", "events/enable", "set_event",
+             "trace_clock", "trace_options", "tracing_on",
+             "events/kmem/mm_page_alloc/trigger",
+             "events/kmem/mm_page_alloc/filter")
+
+    def __init__(self):
+        fsopen, fsconfig, fsmount, create = 430, 431, 432, 6
+        call = ctypes.CDLL(None, use_errno=True).syscall
+        context = call(fsopen, b"tracefs", 1)
+        assert call(fsconfig, context, create, None, None, 0) == 0
+        self.fd = call(fsmount, context, 1, 0)
+        os.close(context)
+        assert self.fd >= 0, os.strerror(ctypes.get_errno())
+
+    def path(self, name):
+        return pathlib.Path(f"/proc/self/fd/{self.fd}/{name}")
+
+    def instances(self):
+        return sorted(os.listdir(self.path("instances")))
+
+    def state(self):
+        return self.instances(), [self.path(name).read_text()
+                                  for name in self.FILES]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.fd)
+
+
+@unittest.skipUnless(is_root(), "tracing needs root")
+class TracefsState(unittest.TestCase):
+    BACKENDS = ("bpf", "perf", "ftrace")
+
+    def test_every_way_out_leaves_it_as_it_was(self):
+        for backend in self.BACKENDS:
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+                with self.subTest(backend=backend, signal=number):
+                    self.expect_same_after(backend, number)
+
+    def expect_same_after(self, backend, number):
+        with Tracefs() as tracefs, Tracer("--backend", backend) as tracer:
+            pid = tracer.process.pid
+            ours = [f"tidemark-{pid}"] if backend == "ftrace" else []
+            self.assertEqual([name for name in tracefs.instances()
+                              if name.endswith(f"-{pid}")], ours)
+            while_tracing = tracefs.state()
+            tracer.process.send_signal(number)
+            tracer.process.wait(30)
+            # Whoever cleans up after a kill needs a moment.
+            deadline = time.monotonic() + 5
+            while (set(ours) & set(tracefs.instances())
+                   and time.monotonic() < deadline):
+                time.sleep(0.02)
+            names, files = tracefs.state()
+            self.assertEqual(names, [name for name in while_tracing[0]
+                                     if name not in ours])
+            self.assertEqual(files, while_tracing[1])
+
+    def test_it_is_mounted_nowhere_for_us(self):
+        before = pathlib.Path("/proc/self/mountinfo").read_text()
+        for backend in self.BACKENDS:
+            with Tracer("--backend", backend) as tracer:
+                self.assertEqual(
+                    pathlib.Path(f"/proc/{tracer.process.pid}/mountinfo")
+                    .read_text(), before)
+
+    def test_where_it_is_mounted_that_one_is_used(self):
+        for backend in ("perf", "ftrace"):
+            done = subprocess.run(
+                ["unshare", "-m", "sh", "-c",
+                 "mount -t tracefs none /sys/kernel/tracing && "
+                 "chmod 700 /sys/kernel/tracing && "
+                 f"exec {TIDEMARK} trace -b {backend} --json -- "
+                 "head -c 9000000 /dev/zero | tail -c 1"],
+                capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+
+@unittest.skipUnless(is_root(), "tracing needs root")
+class Choice(unittest.TestCase):
+    def test_the_best_is_taken_and_said(self):
+        report = json.loads(run("trace", "--json", "--", "true").stdout)
+        self.assertEqual(report["backend"], "bpf")
+        self.assertEqual([note for note in report["notes"]
+                          if note.startswith("not by")], [])
+
+    def test_the_next_is_taken_and_it_is_said_why(self):
+        done = subprocess.run(
+            ["unshare", "-m", "sh", "-c",
+             "mount --bind /dev/null /proc/iomem && "
+             f"exec {TIDEMARK} trace --json -- true"],
+            capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertEqual(report["backend"], "perf")
+        self.assertIn("not by bpf: ", report["notes"][0])
+
+    def test_small_buffers_lose_and_every_report_says_so(self):
+        for backend in ("perf", "ftrace"):
+            with Taker() as taker, Tracer(
+                    "--backend", backend, "--buf-size", 0, "--report",
+                    "task_summary,task_top_json") as tracer:
+                tracer.process.send_signal(signal.SIGSTOP)
+                taker.tell("churn", 4)
+                tracer.process.send_signal(signal.SIGCONT)
+                text = tracer.report()
+                self.assertEqual(text.count("events were lost"), 2, text)
+                self.assertIn("events were lost",
+                              tracer.process.stderr.read())
+
+
+@unittest.skipUnless(is_root(), "tracing needs root")
 class Reports(unittest.TestCase):
     def test_reports_of_memstrack_and_their_order(self):
         with Taker() as high, Taker() as steady, Tracer(
@@ -322,14 +445,33 @@ class Refusals(unittest.TestCase):
     def test_without_rights_it_says_what_is_missing(self):
         if not is_root():
             self.skipTest("only root can become somebody else")
-        done = run("trace", "--duration", "1s", check=False, user=65534)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("hint:", done.stderr)
+        for words in ([], ["-b", "bpf"], ["-b", "perf"], ["-b", "ftrace"]):
+            done = run("trace", *words, "--duration", "1s", check=False,
+                       user=65534)
+            self.assertEqual(done.returncode, 1, words)
+            self.assertIn("hint:", done.stderr, words)
+
+    def test_without_tracefs_it_says_so(self):
+        """It is not mounted here, and may not be."""
+        if not is_root() or not shutil.which("setpriv"):
+            self.skipTest("only root with setpriv can give rights up")
+        if "tracefs" in pathlib.Path("/proc/self/mountinfo").read_text():
+            self.skipTest("tracefs is mounted")
+        for backend in ("perf", "ftrace"):
+            done = subprocess.run(
+                ["setpriv", "--bounding-set", "-sys_admin", "--inh-caps",
+                 "-sys_admin", TIDEMARK, "trace", "-b", backend, "--duration",
+                 "1s"], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("tracefs is not mounted", done.stderr)
+            self.assertIn("hint:", done.stderr)
 
     def test_bad_words_are_refused_at_once(self):
         for words in (("--report", "nothing"), ("--sample", "3"),
                       ("--order", "x"), ("--throttle", "200"),
-                      ("--pid", "-3"), ("-o", "/no/such/folder/file")):
+                      ("--pid", "-3"), ("-o", "/no/such/folder/file"),
+                      ("--backend", "magic"), ("--buf-size", "2048"),
+                      ("--buf-size", "-1")):
             done = run("trace", *words, "--duration", "1s", check=False)
             self.assertIn(done.returncode, (1, 2), words)
             self.assertIn("tidemark: ", done.stderr)
