@@ -71,9 +71,26 @@ std::optional<uint32_t> EventAccount::find_stack(
   return stack;
 }
 
-uint32_t EventAccount::keep_name(std::string_view name) {
-  names_.emplace_back(name);
-  return static_cast<uint32_t>(names_.size() - 1);
+uint32_t EventAccount::keep_name(std::string name) {
+  names_[next_name_] = std::move(name);
+  return next_name_++;
+}
+
+std::string EventAccount::take_name(uint32_t name) {
+  const auto at = names_.find(name);
+  if (at == names_.end()) return {};
+  std::string taken = std::move(at->second);
+  names_.erase(at);
+  return taken;
+}
+
+void EventAccount::push_exec(size_t source, uint64_t time_ns, int32_t pid) {
+  PageEvent event;
+  event.kind = PageEvent::Kind::Exec;
+  event.time_ns = time_ns;
+  event.pid = pid;
+  event.stack = keep_name(tasks_.read_command_line(pid));
+  push(source, event);
 }
 
 void EventAccount::settle(uint64_t before_ns) {
@@ -93,7 +110,7 @@ void EventAccount::take(const PageEvent& event) {
       pages_.free({event.frame, event.order});
       return;
     case PageEvent::Kind::Unmap:
-      moves_[{event.other_pid, event.address}] = event.frame;
+      take_unmap(event);
       return;
     case PageEvent::Kind::Remap:
       take_remap(event);
@@ -114,6 +131,16 @@ void EventAccount::take_alloc(const PageEvent& event) {
   pages_.alloc({event.frame, event.order}, {event.stack, task}, event.time_ns);
 }
 
+// Those whose process ended on the way are never mapped again.
+void EventAccount::take_unmap(const PageEvent& event) {
+  constexpr size_t kMost = 65536;
+  if (moves_.size() == kMost) {
+    unmatched_moves_ += moves_.size();
+    moves_.clear();
+  }
+  moves_[{event.other_pid, event.address}] = event.frame;
+}
+
 void EventAccount::take_remap(const PageEvent& event) {
   const auto move = moves_.find({event.other_pid, event.address});
   if (move == moves_.end()) {
@@ -122,6 +149,12 @@ void EventAccount::take_remap(const PageEvent& event) {
   }
   pages_.move(move->second, event.frame);
   moves_.erase(move);
+}
+
+// The name of a process is its first thread's.
+void EventAccount::take_rename(const PageEvent& event) {
+  const std::string name = take_name(event.stack);
+  if (process_of(event.pid) == event.pid) tasks_.renamed(event.pid, name);
 }
 
 void EventAccount::take_task_event(const PageEvent& event) {
@@ -133,12 +166,10 @@ void EventAccount::take_task_event(const PageEvent& event) {
       tasks_.forked(event.pid, process_of(event.other_pid), event.time_ns);
       return;
     case PageEvent::Kind::Rename:
-      // The name of a process is its first thread's.
-      if (process_of(event.pid) != event.pid) return;
-      tasks_.renamed(event.pid, names_[event.stack]);
+      take_rename(event);
       return;
     case PageEvent::Kind::Exec:
-      tasks_.execed(event.pid);
+      tasks_.execed(event.pid, take_name(event.stack));
       return;
     case PageEvent::Kind::Exit:
       if (process_of(event.pid) != event.pid && event.other_pid == 0) return;

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -46,7 +47,7 @@ struct PageEvent {
   // Fork: the parent; Thread: the thread; Unmap, Remap: the thread that moves;
   // Exit: not 0 when it was the last thread.
   int32_t other_pid = 0;
-  uint32_t stack = 0;  // Alloc: the stack; Rename: the name
+  uint32_t stack = 0;  // Alloc: the stack; Rename, Exec: the name
   uint8_t order = 0;
   Kind kind = Kind::Free;
 };
@@ -118,7 +119,9 @@ class EventAccount {
   bool is_followed(PageBlock block) const { return pages_.is_followed(block); }
   // Empty when no entry is left, which is counted.
   std::optional<uint32_t> find_stack(std::span<const uint64_t> addresses);
-  uint32_t keep_name(std::string_view name);
+  uint32_t keep_name(std::string name);
+  // Reads the arguments at once: it may have ended when its turn comes.
+  void push_exec(size_t source, uint64_t time_ns, int32_t pid);
   void push(size_t source, const PageEvent& event) {
     merge_.push(source, event);
   }
@@ -141,8 +144,11 @@ class EventAccount {
   void take(const PageEvent& event);
   void take_alloc(const PageEvent& event);
   void take_task_event(const PageEvent& event);
+  void take_unmap(const PageEvent& event);
   void take_remap(const PageEvent& event);
+  void take_rename(const PageEvent& event);
   int32_t process_of(int32_t pid) const;
+  std::string take_name(uint32_t name);
   uint64_t now_or_end_ns() const;
   void fill_head(model::Trace& head, model::TraceBackend backend);
 
@@ -154,7 +160,8 @@ class EventAccount {
   TraceStacks stacks_;
   TraceTasks tasks_;
   PageAccount pages_;
-  std::vector<std::string> names_;
+  std::unordered_map<uint32_t, std::string> names_;  // of events to come
+  uint32_t next_name_ = 0;
   // Pages on their way: by thread and address.
   std::map<std::pair<int32_t, uint64_t>, uint64_t> moves_;
   uint64_t unmatched_moves_ = 0;

@@ -460,9 +460,12 @@ void FtraceTrace::take_task(size_t source, const TaskLayout& layout,
       std::swap(event.pid, event.other_pid);
     }
   }
+  if (layout.kind == Kind::Exec) {
+    return account_->push_exec(source, event.time_ns, event.pid);
+  }
   if (layout.kind == Kind::Rename && layout.name) {
-    event.stack =
-        account_->keep_name(parse::read_text_field(record.data, *layout.name));
+    event.stack = account_->keep_name(
+        std::string(parse::read_text_field(record.data, *layout.name)));
   }
   if (layout.kind == Kind::Exit) {
     const std::optional<uint64_t> is_last = number(layout.is_last);

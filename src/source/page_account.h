@@ -59,7 +59,7 @@ class PageAccount {
   struct Bounds {
     // 64 TiB of pages of 4 KiB: the table reserves 64 GiB of addresses then.
     uint64_t frames = uint64_t{1} << 34;
-    uint32_t nodes = 1U << 22;
+    uint32_t nodes = 1U << 20;
   };
   struct Node {
     PageOwner owner;

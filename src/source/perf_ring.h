@@ -46,7 +46,7 @@ class PerfRing {
 template <typename Visit>
 void PerfRing::drain(Visit visit) {
   // Room is given back in steps: the kernel waits for none of us.
-  constexpr uint64_t kStep = 64 * 1024;
+  constexpr uint64_t kStep = 65536;
   const uint64_t end = head();
   uint64_t given = tail_;
   while (tail_ < end) {

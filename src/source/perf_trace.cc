@@ -16,6 +16,7 @@
 #include <ctime>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -34,7 +35,7 @@ using parse::PerfRecord;
 using parse::PerfRecordKind;
 
 constexpr uint16_t kMostFrames = 64;
-constexpr size_t kFewestRingBytes = 64 * 1024;
+constexpr size_t kFewestRingBytes = 65536;
 
 // How long after it happened an event may still be missing from its ring: a
 // virtual CPU can be taken away while it writes one.
@@ -61,9 +62,10 @@ struct OpenEvent {
   EventKind kind = EventKind::Alloc;
 };
 
-struct Cpu {
+// What comes through one ring, all of it in order.
+struct Feed {
   std::vector<OpenEvent> events;  // the first one owns the ring
-  std::vector<PerfRing> ring;     // one
+  std::optional<PerfRing> ring;
 };
 
 int perf_event_open(perf_event_attr& attr, int cpu) {
@@ -79,7 +81,7 @@ base::Error open_error(int err) {
   return error;
 }
 
-// Four descriptors for each CPU: a machine can have hundreds. What the command
+// Five descriptors for each CPU: a machine can have hundreds. What the command
 // starts with is not touched, it has been started by now.
 void allow_descriptors(size_t more) {
   constexpr size_t kOthers = 128;
@@ -109,9 +111,11 @@ class PerfTrace : public LiveTrace {
   base::Status read_formats();
   perf_event_attr attributes_of(EventKind kind) const;
   base::Status open_all(const TraceOptions& options);
-  base::Status open_cpu(int number, Cpu& cpu);
+  base::Status open_cpu(int number);
+  base::Status open_exec_feed(int number);
   base::Result<OpenEvent> open_event(EventKind kind, int cpu);
-  base::Status share_ring(Cpu& cpu) const;
+  static base::Status share_ring(Feed& feed, size_t bytes);
+  uint32_t id_of(EventKind kind) const;
   base::Status set_order_filter(const TraceFilter& filter) const;
   base::Status watch_rings();
   void enable(EventKind kind) const;
@@ -127,7 +131,9 @@ class PerfTrace : public LiveTrace {
   PageEventReader reader_;
   size_t ring_bytes_ = 0;
   bool counts_lost_ = true;
-  std::vector<Cpu> cpus_;
+  std::vector<Feed> feeds_;
+  uint32_t exec_event_id_ = 0;  // 0: not there
+  size_t cpu_count_ = 0;
   std::vector<std::string> notes_;
   base::Fd wake_;
   std::unique_ptr<EventAccount> account_;
@@ -143,14 +149,21 @@ base::Status PerfTrace::read_formats() {
   base::Result<PageEventReader> reader = PageEventReader::make(*tracefs);
   if (!reader) return reader.error();
   reader_ = std::move(*reader);
+  base::Result<parse::TraceFormat> exec =
+      read_trace_format(*tracefs, "sched/sched_process_exec");
+  if (exec) exec_event_id_ = exec->id;
   return base::Ok{};
+}
+
+uint32_t PerfTrace::id_of(EventKind kind) const {
+  return kind == EventKind::Exec ? exec_event_id_ : reader_.event_id(kind);
 }
 
 perf_event_attr PerfTrace::attributes_of(EventKind kind) const {
   perf_event_attr attr{};
   attr.type = PERF_TYPE_TRACEPOINT;
   attr.size = sizeof attr;
-  attr.config = reader_.event_id(kind);
+  attr.config = id_of(kind);
   attr.disabled = 1;
   attr.sample_period = 1;
   // Not PERIOD: with it a tracepoint does not heed its period.
@@ -160,8 +173,12 @@ perf_event_attr PerfTrace::attributes_of(EventKind kind) const {
   // The same on all CPUs, unlike perf's own.
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;
-  attr.watermark = 1;
-  attr.wakeup_watermark = static_cast<uint32_t>(ring_bytes_ / 2);
+  if (kind == EventKind::Exec) {
+    attr.wakeup_events = 1;
+  } else {
+    attr.watermark = 1;
+    attr.wakeup_watermark = static_cast<uint32_t>(ring_bytes_ / 2);
+  }
   if (counts_lost_) attr.read_format = PERF_FORMAT_LOST;
   if (kind != EventKind::Alloc) return attr;
   attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
@@ -193,13 +210,13 @@ base::Result<OpenEvent> PerfTrace::open_event(EventKind kind, int cpu) {
   return event;
 }
 
-base::Status PerfTrace::share_ring(Cpu& cpu) const {
-  const int owner = cpu.events.front().fd.get();
-  base::Result<PerfRing> ring = PerfRing::map(owner, ring_bytes_);
+base::Status PerfTrace::share_ring(Feed& feed, size_t bytes) {
+  const int owner = feed.events.front().fd.get();
+  base::Result<PerfRing> ring = PerfRing::map(owner, bytes);
   if (!ring) return ring.error();
-  cpu.ring.push_back(std::move(*ring));
-  for (size_t i = 1; i < cpu.events.size(); ++i) {
-    if (::ioctl(cpu.events[i].fd.get(), PERF_EVENT_IOC_SET_OUTPUT, owner) !=
+  feed.ring.emplace(std::move(*ring));
+  for (size_t i = 1; i < feed.events.size(); ++i) {
+    if (::ioctl(feed.events[i].fd.get(), PERF_EVENT_IOC_SET_OUTPUT, owner) !=
         0) {
       return base::fail_errno("cannot share a ring between events", errno);
     }
@@ -207,14 +224,27 @@ base::Status PerfTrace::share_ring(Cpu& cpu) const {
   return base::Ok{};
 }
 
-base::Status PerfTrace::open_cpu(int number, Cpu& cpu) {
+base::Status PerfTrace::open_cpu(int number) {
+  Feed& feed = feeds_.emplace_back();
   for (EventKind kind : kEventKinds) {
-    if (reader_.event_id(kind) == 0) continue;
+    if (id_of(kind) == 0) continue;
     base::Result<OpenEvent> event = open_event(kind, number);
     if (!event) return event.error();
-    cpu.events.push_back(std::move(*event));
+    feed.events.push_back(std::move(*event));
   }
-  return share_ring(cpu);
+  base::Status status = share_ring(feed, ring_bytes_);
+  if (!status || exec_event_id_ == 0) return status;
+  return open_exec_feed(number);
+}
+
+// A ring of its own, since each of these wakes us at once: the arguments of a
+// short command are gone with it.
+base::Status PerfTrace::open_exec_feed(int number) {
+  base::Result<OpenEvent> event = open_event(EventKind::Exec, number);
+  if (!event) return event.error();
+  Feed& feed = feeds_.emplace_back();
+  feed.events.push_back(std::move(*event));
+  return share_ring(feed, kFewestRingBytes);
 }
 
 bool is_offline(int number) {
@@ -229,15 +259,15 @@ bool is_offline(int number) {
 
 base::Status PerfTrace::open_all(const TraceOptions& options) {
   const auto count = static_cast<int>(::sysconf(_SC_NPROCESSORS_CONF));
-  allow_descriptors(static_cast<size_t>(count) * std::size(kEventKinds));
+  allow_descriptors(static_cast<size_t>(count) * (std::size(kEventKinds) + 1));
   int offline_count = 0;
   for (int number = 0; number < count; ++number) {
     if (is_offline(number)) {
       ++offline_count;
       continue;
     }
-    Cpu& cpu = cpus_.emplace_back();
-    base::Status status = open_cpu(number, cpu);
+    ++cpu_count_;
+    base::Status status = open_cpu(number);
     if (!status) {
       return base::within("CPU " + std::to_string(number), status.error());
     }
@@ -260,9 +290,10 @@ base::Status PerfTrace::set_order_filter(const TraceFilter& filter) const {
   }
   const std::string text = "order >= " + std::to_string(filter.least_order) +
                            " && order <= " + std::to_string(filter.most_order);
-  for (const Cpu& cpu : cpus_) {
-    if (::ioctl(cpu.events.front().fd.get(), PERF_EVENT_IOC_SET_FILTER,
-                text.c_str()) != 0) {
+  for (const Feed& feed : feeds_) {
+    const OpenEvent& event = feed.events.front();
+    if (event.kind != EventKind::Alloc) continue;
+    if (::ioctl(event.fd.get(), PERF_EVENT_IOC_SET_FILTER, text.c_str()) != 0) {
       return base::fail_errno("cannot filter events by order", errno);
     }
   }
@@ -272,10 +303,10 @@ base::Status PerfTrace::set_order_filter(const TraceFilter& filter) const {
 base::Status PerfTrace::watch_rings() {
   wake_ = base::Fd(::epoll_create1(EPOLL_CLOEXEC));
   if (!wake_) return base::fail_errno("epoll", errno);
-  for (const Cpu& cpu : cpus_) {
+  for (const Feed& feed : feeds_) {
     epoll_event event{};
     event.events = EPOLLIN;
-    if (::epoll_ctl(wake_.get(), EPOLL_CTL_ADD, cpu.events.front().fd.get(),
+    if (::epoll_ctl(wake_.get(), EPOLL_CTL_ADD, feed.events.front().fd.get(),
                     &event) != 0) {
       return base::fail_errno("epoll", errno);
     }
@@ -291,7 +322,7 @@ base::Status PerfTrace::configure(const TraceOptions& options) {
   status = open_all(options);
   if (!status) return status;
   EventAccount::Setup setup;
-  setup.source_count = cpus_.size();
+  setup.source_count = feeds_.size();
   setup.tracing = kTracing;
   base::Result<std::unique_ptr<EventAccount>> account =
       EventAccount::make(roots_, options, setup);
@@ -306,8 +337,8 @@ base::Status PerfTrace::configure(const TraceOptions& options) {
 // --- following ---------------------------------------------------------------
 
 void PerfTrace::enable(EventKind kind) const {
-  for (const Cpu& cpu : cpus_) {
-    for (const OpenEvent& event : cpu.events) {
+  for (const Feed& feed : feeds_) {
+    for (const OpenEvent& event : feed.events) {
       if (event.kind == kind) ::ioctl(event.fd.get(), PERF_EVENT_IOC_ENABLE, 0);
     }
   }
@@ -317,8 +348,8 @@ void PerfTrace::enable(EventKind kind) const {
 void PerfTrace::go() {
   account_->go();
   is_on_ = true;
-  for (EventKind kind : {EventKind::Free, EventKind::Remap, EventKind::Unmap,
-                         EventKind::Alloc}) {
+  for (EventKind kind : {EventKind::Exec, EventKind::Free, EventKind::Remap,
+                         EventKind::Unmap, EventKind::Alloc}) {
     enable(kind);
   }
 }
@@ -345,6 +376,9 @@ void PerfTrace::take_alloc(size_t source, const PerfRecord& record,
 
 void PerfTrace::take_sample(size_t source, const PerfRecord& record,
                             EventKind kind) {
+  if (kind == EventKind::Exec) {
+    return account_->push_exec(source, record.time_ns, record.pid);
+  }
   std::optional<PageEvent> event = reader_.read(kind, record.raw, *account_);
   if (!event) return;
   event->time_ns = record.time_ns;
@@ -363,10 +397,10 @@ void PerfTrace::take_task(size_t source, const PerfRecord& record) {
   if (record.kind == PerfRecordKind::Exit) event.kind = PageEvent::Kind::Exit;
   if (record.kind == PerfRecordKind::Comm) {
     event.kind = PageEvent::Kind::Rename;
-    event.stack = account_->keep_name(record.name);
-    account_->push(source, event);
-    if (!record.is_exec) return;
-    event.kind = PageEvent::Kind::Exec;
+    event.stack = account_->keep_name(std::string(record.name));
+    if (record.is_exec && exec_event_id_ == 0) {
+      account_->push_exec(source, record.time_ns, record.pid);
+    }
   }
   account_->push(source, event);
 }
@@ -376,7 +410,7 @@ void PerfTrace::take(size_t source, std::string_view bytes) {
   bool is_known = false;
   const std::optional<PerfRecord> record =
       parse::parse_perf_record(bytes, [&](uint64_t id) {
-        for (const OpenEvent& event : cpus_[source].events) {
+        for (const OpenEvent& event : feeds_[source].events) {
           if (event.id != id) continue;
           kind = event.kind;
           is_known = true;
@@ -402,9 +436,8 @@ void PerfTrace::take(size_t source, std::string_view bytes) {
 }
 
 void PerfTrace::drain_rings() {
-  for (size_t i = 0; i < cpus_.size(); ++i) {
-    cpus_[i].ring.front().drain(
-        [&](std::string_view record) { take(i, record); });
+  for (size_t i = 0; i < feeds_.size(); ++i) {
+    feeds_[i].ring->drain([&](std::string_view record) { take(i, record); });
   }
 }
 
@@ -418,8 +451,8 @@ void PerfTrace::drain() {
 uint64_t PerfTrace::lost_by_count() const {
   if (!counts_lost_) return 0;
   uint64_t lost = 0;
-  for (const Cpu& cpu : cpus_) {
-    for (const OpenEvent& event : cpu.events) {
+  for (const Feed& feed : feeds_) {
+    for (const OpenEvent& event : feed.events) {
       std::array<uint64_t, 2> values{};  // events, and those lost
       if (::read(event.fd.get(), values.data(), sizeof values) ==
           static_cast<ssize_t>(sizeof values)) {
@@ -432,8 +465,8 @@ uint64_t PerfTrace::lost_by_count() const {
 
 void PerfTrace::freeze() {
   if (!std::exchange(is_on_, false)) return;
-  for (const Cpu& cpu : cpus_) {
-    for (const OpenEvent& event : cpu.events)
+  for (const Feed& feed : feeds_) {
+    for (const OpenEvent& event : feed.events)
       ::ioctl(event.fd.get(), PERF_EVENT_IOC_DISABLE, 0);
   }
   drain_rings();
@@ -443,7 +476,7 @@ void PerfTrace::freeze() {
 
 base::Result<model::Trace> PerfTrace::read(const Roots&) {
   model::Trace trace = account_->read(model::TraceBackend::Perf);
-  trace.kernel_bytes = cpus_.size() * ring_bytes_;
+  trace.kernel_bytes = cpu_count_ * ring_bytes_;
   return trace;
 }
 

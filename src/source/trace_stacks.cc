@@ -58,6 +58,7 @@ std::vector<model::TraceFrame> named_frames(
   if (named) return std::move(*named);
   notes.push_back("functions have no names: " + named.error().what);
   std::vector<model::TraceFrame> frames;
+  frames.reserve(addresses.size());
   for (uint64_t address : addresses)
     frames.push_back({address, {}, 0, {}});
   return frames;

@@ -51,8 +51,12 @@ std::vector<int32_t> pids_in(const base::Directory& directory) {
 
 }  // namespace
 
-TraceTasks::TraceTasks(const Roots& roots, const TraceFilter& filter)
-    : roots_(roots), filter_(filter), groups_(CgroupHierarchy::find(roots)) {
+TraceTasks::TraceTasks(const Roots& roots, const TraceFilter& filter,
+                       size_t most_tasks)
+    : roots_(roots),
+      filter_(filter),
+      groups_(CgroupHierarchy::find(roots)),
+      most_tasks_(most_tasks) {
   boot_offset_ns_ = boot_ns() - base::monotonic_ns();
   if (!filter.cgroup_id) return;
   const std::map<uint64_t, std::string> groups = groups_.list();
@@ -85,18 +89,33 @@ int32_t TraceTasks::process_of(int32_t thread_id) const {
   return known == process_of_thread_.end() ? thread_id : known->second;
 }
 
-uint32_t TraceTasks::interrupts() {
-  const auto known = by_pid_.find(kInterrupts);
+uint32_t TraceTasks::keep_for_many(int32_t key, Task task) {
+  const auto known = by_pid_.find(key);
   if (known != by_pid_.end()) return known->second;
+  tasks_.push_back(std::move(task));
+  const auto index = static_cast<uint32_t>(tasks_.size() - 1);
+  by_pid_.emplace(key, index);
+  return index;
+}
+
+// Some that nobody asked for may be among the others; what they hold counts.
+uint32_t TraceTasks::keep(Task task) {
+  if (tasks_.size() >= most_tasks_) {
+    Task others;
+    others.task.name = "other processes";
+    return keep_for_many(kOthers, std::move(others));
+  }
+  tasks_.push_back(std::move(task));
+  return static_cast<uint32_t>(tasks_.size() - 1);
+}
+
+uint32_t TraceTasks::interrupts() {
   Task task;
   task.task.name = "interrupts";
   task.task.is_interrupt = true;
   task.is_wanted =
       !filter_.tree_pid && !filter_.cgroup_id && filter_.comm.empty();
-  tasks_.push_back(std::move(task));
-  const auto index = static_cast<uint32_t>(tasks_.size() - 1);
-  by_pid_.emplace(kInterrupts, index);
-  return index;
+  return keep_for_many(kInterrupts, std::move(task));
 }
 
 uint32_t TraceTasks::add(int32_t pid) {
@@ -106,8 +125,7 @@ uint32_t TraceTasks::add(int32_t pid) {
   task.is_in_tree = filter_.tree_pid && (pid == *filter_.tree_pid ||
                                          is_below_wanted(task.parent_pid));
   judge(task);
-  tasks_.push_back(std::move(task));
-  const auto index = static_cast<uint32_t>(tasks_.size() - 1);
+  const uint32_t index = keep(std::move(task));
   by_pid_[pid] = index;
   return index;
 }
@@ -182,32 +200,36 @@ void TraceTasks::forked(int32_t pid, int32_t parent_pid, uint64_t time_ns) {
   task.parent_pid = parent_pid;
   task.is_in_tree |= filter_.tree_pid && pid == *filter_.tree_pid;
   judge(task);
-  tasks_.push_back(std::move(task));
-  by_pid_[pid] = static_cast<uint32_t>(tasks_.size() - 1);
+  by_pid_[pid] = keep(std::move(task));
   last_pid_ = -1;
 }
 
 void TraceTasks::renamed(int32_t pid, std::string_view name) {
   Task& task = tasks_[find(pid)];
+  if (task.task.pid != pid) return;  // it stands for many
   task.task.name = name;
   judge(task);
 }
 
-void TraceTasks::execed(int32_t pid) {
+void TraceTasks::execed(int32_t pid, std::string command_line) {
   Task& task = tasks_[find(pid)];
+  if (task.task.pid != pid) return;  // it stands for many
   task.task.is_kernel_thread = false;
-  task.task.command_line = read_command_line(pid);
+  task.task.command_line =
+      command_line.empty() ? read_command_line(pid) : std::move(command_line);
 }
 
 void TraceTasks::exited(int32_t pid) {
   const auto known = by_pid_.find(pid);
-  if (known != by_pid_.end()) tasks_[known->second].task.has_exited = true;
+  if (known == by_pid_.end()) return;
+  model::TraceTask& task = tasks_[known->second].task;
+  if (task.pid == pid) task.has_exited = true;
 }
 
 // Its end may have been lost, or its pid be another's by now.
 bool TraceTasks::has_ended(const model::TraceTask& task) const {
   if (task.has_exited) return true;
-  if (task.pid == 0 || task.is_interrupt) return false;
+  if (task.pid == 0) return false;  // or it stands for many
   const std::optional<model::ProcessStat> stat = read_stat(roots_, task.pid);
   if (!stat) return true;
   const uint64_t start_ns = ns_of_ticks(stat->start_ticks);
@@ -222,7 +244,7 @@ std::vector<uint32_t> TraceTasks::build(const std::vector<bool>& is_used,
     if (!is_used[i]) continue;
     model::TraceTask& known = tasks_[i].task;
     known.has_exited = has_ended(known);
-    if (!known.has_exited && !known.is_kernel_thread &&
+    if (!known.has_exited && !known.is_kernel_thread && known.pid != 0 &&
         known.command_line.empty()) {
       known.command_line = read_command_line(known.pid);
     }

@@ -19,8 +19,12 @@ namespace tidemark::source {
 
 class TraceTasks {
  public:
+  // Processes that come when there are as many count together.
+  static constexpr size_t kMostTasks = 131'072;
+
   // Both must outlive it.
-  TraceTasks(const Roots& roots, const TraceFilter& filter);
+  TraceTasks(const Roots& roots, const TraceFilter& filter,
+             size_t most_tasks = kMostTasks);
 
   // Names everybody there is, since some will have ended when they are met;
   // `with_threads` where only threads are told of.
@@ -28,6 +32,8 @@ class TraceTasks {
 
   // The process of that pid as of now.
   uint32_t find(int32_t pid);
+  // Arguments as they are now, separated by blanks.
+  std::string read_command_line(int32_t pid) const;
   // The process that a thread belongs to.
   int32_t process_of(int32_t thread_id) const;
   // Stands for all interrupts, whomever they hit.
@@ -38,7 +44,8 @@ class TraceTasks {
   void thread_started(int32_t thread_id, int32_t pid);
   void forked(int32_t pid, int32_t parent_pid, uint64_t time_ns);
   void renamed(int32_t pid, std::string_view name);
-  void execed(int32_t pid);
+  // Without a command line it is read now, which may be too late.
+  void execed(int32_t pid, std::string command_line);
   void exited(int32_t pid);
 
   // Adds those that are used; the builder's index for each of ours.
@@ -53,8 +60,9 @@ class TraceTasks {
     bool is_wanted = true;
   };
   uint32_t add(int32_t pid);
+  uint32_t keep(Task task);
+  uint32_t keep_for_many(int32_t key, Task task);
   void read(Task& task) const;
-  std::string read_command_line(int32_t pid) const;
   bool is_below_wanted(int32_t parent_pid);
   void judge(Task& task) const;
   bool has_ended(const model::TraceTask& task) const;
@@ -63,13 +71,16 @@ class TraceTasks {
   const TraceFilter& filter_;
   CgroupHierarchy groups_;
   std::string wanted_group_;
+  size_t most_tasks_;
   uint64_t boot_offset_ns_ = 0;  // from monotonic time to that since boot
   std::vector<Task> tasks_;
   std::unordered_map<int32_t, uint32_t> by_pid_;
   std::unordered_map<int32_t, int32_t> process_of_thread_;
   int32_t last_pid_ = -1;  // most events are of whoever was the last
   uint32_t last_task_ = 0;
+  // What stands for many of them is found like a process.
   static constexpr int32_t kInterrupts = -1;
+  static constexpr int32_t kOthers = -2;
 };
 
 }  // namespace tidemark::source

@@ -134,12 +134,15 @@ TEST_F(EventAccountTest, ForksAndNamesComeInOrderToo) {
   PageEvent rename = about(Kind::Rename, 30, 11);
   rename.stack = account->keep_name("tail");
   account->push(0, rename);
-  account->push(0, about(Kind::Exec, 31, 11));
+  tree_.add("11/cmdline", std::string_view("tail\0-c\0", 8));
+  account->push_exec(0, 31, 11);
+  tree_.remove("11");
   account->push(0, about(Kind::Exit, 50, 11));
   account->push(1, alloc(*account, 40, 5, 11));
   const model::Trace trace = ended(*account);
   ASSERT_EQ(trace.tasks.size(), 1U);
   EXPECT_EQ(trace.tasks[0].name, "tail");
+  EXPECT_EQ(trace.tasks[0].command_line, "tail -c");
   EXPECT_EQ(trace.tasks[0].pid, 11);
   EXPECT_TRUE(trace.tasks[0].has_exited);
 }

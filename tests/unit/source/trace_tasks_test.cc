@@ -59,11 +59,30 @@ TEST_F(TraceTasksTest, AChildIsItsParentUntilItExecs) {
   EXPECT_EQ(built(tasks, index).name, "shell");
   EXPECT_EQ(built(tasks, index).command_line, "sh -c x");
   tasks.renamed(11, "tail");
-  tasks.execed(11);
+  tasks.execed(11, "");
   EXPECT_EQ(tasks.find(11), index);
   EXPECT_EQ(built(tasks, index).name, "tail");
   EXPECT_EQ(built(tasks, index).command_line, "")
       << "it is gone: its parent's would be wrong";
+  tasks.execed(11, "tail -c 1");
+  EXPECT_EQ(built(tasks, index).command_line, "tail -c 1");
+}
+
+TEST_F(TraceTasksTest, BeyondTheBoundProcessesCountTogether) {
+  const Roots roots = tree_.roots();
+  TraceTasks tasks(roots, filter_, 2);
+  const uint32_t first = tasks.find(10);
+  tasks.forked(11, 10, 1);
+  tasks.forked(12, 10, 2);
+  tasks.forked(13, 10, 3);
+  tasks.renamed(13, "tail");
+  tasks.exited(13);
+  EXPECT_NE(tasks.find(11), first);
+  EXPECT_NE(tasks.find(12), tasks.find(11));
+  EXPECT_EQ(tasks.find(13), tasks.find(12));
+  const model::TraceTask others = built(tasks, tasks.find(13));
+  EXPECT_EQ(others.name, "other processes");
+  EXPECT_FALSE(others.has_exited);
 }
 
 TEST_F(TraceTasksTest, APidThatIsUsedAgainIsAnother) {
