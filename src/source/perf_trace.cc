@@ -78,6 +78,7 @@ base::Error open_error(int err) {
   if (error.kind == base::ErrorKind::Denied) {
     error.hint = "it needs root, or CAP_PERFMON";
   }
+  if (err == EMFILE) error.hint = "five are open for each CPU: ulimit -n";
   return error;
 }
 
@@ -89,8 +90,11 @@ void allow_descriptors(size_t more) {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   const rlim_t needed = more + kOthers;
   if (limit.rlim_cur >= needed) return;
+  const rlim_t most = limit.rlim_max;
   limit.rlim_cur = needed;
-  limit.rlim_max = std::max(limit.rlim_max, needed);
+  limit.rlim_max = std::max(most, needed);
+  if (::setrlimit(RLIMIT_NOFILE, &limit) == 0) return;
+  limit.rlim_cur = limit.rlim_max = most;  // what we may without rights
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 

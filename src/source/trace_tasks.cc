@@ -77,6 +77,7 @@ void TraceTasks::meet_all(bool with_threads) {
 }
 
 uint32_t TraceTasks::find(int32_t pid) {
+  pid = std::max(pid, 0);  // what has none any more is nobody's
   if (pid == last_pid_) return last_task_;
   const auto known = by_pid_.find(pid);
   last_task_ = known != by_pid_.end() ? known->second : add(pid);
