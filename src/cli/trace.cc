@@ -383,9 +383,11 @@ Command trace_command() {
       "Follows every page that the kernel's page allocator gives out and takes "
       "back, until Ctrl-C, a given time or the end of a command, and says who "
       "holds them, through which code of the kernel: now, at its own peak, and "
-      "when the machine was at its peak. Pages are counted in the kernel, so "
-      "none is lost however busy the machine is; what could not be followed is "
-      "counted and said.";
+      "when the machine was at its peak. Pages are counted in the kernel by "
+      "BPF, so none is lost however busy the machine is; where that is refused "
+      "they are counted here, as perf or a trace buffer tells of them, at the "
+      "price of CPU time and of losses when buffers run over. What could not "
+      "be followed is counted and said.";
   command.examples = {
       {"tidemark trace --duration 10s", "the machine for ten seconds"},
       {"tidemark trace -- make -j8", "what a build takes, by stack"},
