@@ -269,14 +269,6 @@ base::Status take_sample(const std::string& word, uint64_t& period) {
   return base::Ok{};
 }
 
-// The means that follow the running kernel.
-base::Status take_backend(const std::string& word,
-                          std::optional<model::TraceBackend>& backend) {
-  backend = model::trace_backend_from_token(word);
-  if (backend) return base::Ok{};
-  return base::fail(ErrorKind::Misused, "'" + word + "' is no backend");
-}
-
 base::Status take_ring_size(const std::string& word, uint64_t& bytes) {
   constexpr uint64_t kMostMiB = 1024;
   const std::optional<uint64_t> number = base::parse_u64(word);
@@ -289,10 +281,14 @@ base::Status take_ring_size(const std::string& word, uint64_t& bytes) {
 }
 
 void add_backend(OptionTable& table, TraceCommandOptions* options) {
-  table.choice("-b,--backend", {"bpf", "perf", "ftrace"},
-               "the means to follow pages; the best that works unless given",
-               [options](const std::string& word) {
-                 return take_backend(word, options->watch.backend);
+  table.choice("-b,--backend",
+               {"auto", "bpf", "perf", "ftrace", "pageowner", "allocinfo"},
+               "the means: counted in the kernel (bpf), by events (perf, "
+               "ftrace), or from what the kernel itself notes of each page or "
+               "line of code; the best that works unless given",
+               [options](const std::string& word) -> base::Status {
+                 options->backend = word;
+                 return base::Ok{};
                });
   table.value("-s,--buf-size", "MB",
               "room for events that wait to be read, for each CPU, where the "
@@ -302,9 +298,20 @@ void add_backend(OptionTable& table, TraceCommandOptions* options) {
               });
   table.flag("--debug", "taken for memstrack's sake: notes are in the report",
              [] {});
+  table.value("--pageowner-file", "FILE",
+              "a dump of page_owner instead of the running kernel",
+              options->notes.page_owner_file);
+  table.value("--group", "LIST",
+              "pageowner: by stacktrace, pid, tgid, name, allocator; "
+              "allocinfo: by line or module",
+              options->notes.group_by);
+  table.value("--sort", "LIST",
+              "pageowner: -memory, +pid, name, times…; allocinfo: size, "
+              "growth or calls",
+              options->notes.sort_by);
 }
 
-void add_options(OptionTable& table, TraceCommandOptions* options) {
+void add_reports(OptionTable& table, TraceCommandOptions* options) {
   table.value(
       "-r,--report", "LIST",
       "reports to print: TYPE[:PARAM]…,… with the types " +
@@ -323,26 +330,12 @@ void add_options(OptionTable& table, TraceCommandOptions* options) {
         options->tree.throttle_percent = static_cast<uint32_t>(*number);
         return base::Ok{};
       });
-  table.choice("-b,--backend", {"auto", "bpf", "pageowner", "allocinfo"},
-               "counted in the kernel (bpf), or from what the kernel itself "
-               "notes of each page or line of code (default the best there is)",
-               [options](const std::string& word) -> base::Status {
-                 options->backend = word;
-                 return base::Ok{};
-               });
-  table.value("--pageowner-file", "FILE",
-              "a dump of page_owner instead of the running kernel",
-              options->notes.page_owner_file);
-  table.value("--group", "LIST",
-              "pageowner: by stacktrace, pid, tgid, name, allocator; "
-              "allocinfo: by line or module",
-              options->notes.group_by);
-  table.value("--sort", "LIST",
-              "pageowner: -memory, +pid, name, times…; allocinfo: size, "
-              "growth or calls",
-              options->notes.sort_by);
   table.count("--top", "at each level at most N",
               [options](uint64_t count) { options->tree.top = count; });
+}
+
+void add_options(OptionTable& table, TraceCommandOptions* options) {
+  add_reports(table, options);
   table.value("--duration", "DUR", "end after this time",
               [options](const std::string& word) -> base::Status {
                 base::Result<uint64_t> ns = base::parse_duration(word);
