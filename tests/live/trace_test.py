@@ -309,9 +309,12 @@ class Tracefs:
     def instances(self):
         return sorted(os.listdir(self.path("instances")))
 
-    def state(self):
-        return self.instances(), [self.path(name).read_text()
-                                  for name in self.FILES]
+    def state(self, pid):
+        """Of other tracers nothing: they come and go as they like."""
+        return ([name for name in self.instances()
+                 if not name.startswith("tidemark-")
+                 or name == f"tidemark-{pid}"],
+                [self.path(name).read_text() for name in self.FILES])
 
     def __enter__(self):
         return self
@@ -336,7 +339,7 @@ class TracefsState(unittest.TestCase):
             ours = [f"tidemark-{pid}"] if backend == "ftrace" else []
             self.assertEqual([name for name in tracefs.instances()
                               if name.endswith(f"-{pid}")], ours)
-            while_tracing = tracefs.state()
+            while_tracing = tracefs.state(pid)
             tracer.process.send_signal(number)
             tracer.process.wait(30)
             # Whoever cleans up after a kill needs a moment.
@@ -344,7 +347,7 @@ class TracefsState(unittest.TestCase):
             while (set(ours) & set(tracefs.instances())
                    and time.monotonic() < deadline):
                 time.sleep(0.02)
-            names, files = tracefs.state()
+            names, files = tracefs.state(pid)
             self.assertEqual(names, [name for name in while_tracing[0]
                                      if name not in ours])
             self.assertEqual(files, while_tracing[1])
