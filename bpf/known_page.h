@@ -6,7 +6,7 @@
 #include <linux/types.h>
 
 struct tm_known_page {
-  __u32 fd;      /* of a file with one page, in the task that runs the program */
+  __u32 fd; /* of a file with one page, in the task that runs the program */
   __u32 page_struct_bytes;
   __u64 address; /* of the page's struct; odd or 0 when it is not one page */
 };

@@ -28,8 +28,8 @@ enum {
   kMostOrder = 10,
   kAncestors = 32,
   // On top of each stack are this function and the program that called it, from
-  // wherever the compiler put the call. Were a kernel to leave them out, what is
-  // passed over instead is the tracepoint's and the same on all stacks.
+  // wherever the compiler put the call. Were a kernel to leave them out, what
+  // is passed over instead is the tracepoint's and the same on all stacks.
   kOwnFrames = 2,
 };
 
@@ -110,7 +110,8 @@ struct {
   __type(value, struct tm_trace_stack);
 } unwound SEC(".maps");
 
-// --- where the structs of pages begin ------------------------------------------
+// --- where the structs of pages begin
+// ------------------------------------------
 
 struct tm_known_page known = {};
 
@@ -192,14 +193,14 @@ static __always_inline __u32* entry_of(__u64 frame) {
   if (frame >> TM_SECTION_SHIFT >= section_count) return 0;
   first = bpf_map_lookup_elem(&sections, &section);
   if (!first || !*first) return 0;
-  number =
-      *first - 1 + ((frame / TM_FRAMES_PER_CHUNK) % TM_CHUNKS_PER_SECTION);
+  number = *first - 1 + ((frame / TM_FRAMES_PER_CHUNK) % TM_CHUNKS_PER_SECTION);
   chunk = bpf_map_lookup_elem(&chunks, &number);
   if (!chunk) return 0;
   return &chunk->nodes[frame % TM_FRAMES_PER_CHUNK];
 }
 
-// --- accounting ----------------------------------------------------------------
+// --- accounting
+// ----------------------------------------------------------------
 
 // A function the verifier walks once, for any arguments: inlined, it would walk
 // it for each number of pages a loop can count to.
@@ -303,7 +304,8 @@ static long give_frame(__u32 index, void* context) {
   return 0;
 }
 
-// --- who and through what code ---------------------------------------------------
+// --- who and through what code
+// ---------------------------------------------------
 
 // A callback may only be handed what lies on the caller's stack.
 struct tm_stack_walk {
@@ -363,12 +365,13 @@ static __noinline __u32 find_stack(void* context) {
   return 0;
 }
 
-// --- stacks known again ----------------------------------------------------------
-// Unwinding costs more than everything else together. What it finds is decided
-// by the return addresses on the stack; so all words there that can be some are
-// hashed, and a stack with the same hash is the same. Words that only look like
-// return addresses, left by earlier calls, make two of one stack and never one
-// of two; one in a thousand is unwound all the same, and what is wrong counted.
+// --- stacks known again
+// ---------------------------------------------------------- Unwinding costs
+// more than everything else together. What it finds is decided by the return
+// addresses on the stack; so all words there that can be some are hashed, and a
+// stack with the same hash is the same. Words that only look like return
+// addresses, left by earlier calls, make two of one stack and never one of two;
+// one in a thousand is unwound all the same, and what is wrong counted.
 
 enum {
   kThreadBytes = 16384,
@@ -492,8 +495,8 @@ static __noinline __u32 find_task(__u32 meaning) {
   __u64 key = 1;
   if (!(meaning & TM_CODE_INTERRUPT)) {
     cgroup = cgroup_of(task);
-    key = mixed(task->group_leader->start_boottime ^
-                ((__u64)task->tgid << 42) ^ mixed(cgroup)) |
+    key = mixed(task->group_leader->start_boottime ^ ((__u64)task->tgid << 42) ^
+                mixed(cgroup)) |
           2;
   }
   for (__u32 i = 0; i < kProbes; ++i) {
@@ -535,7 +538,8 @@ static __noinline __u32 find_node(__u32 stack, __u32 task) {
   return 0;
 }
 
-// --- events ----------------------------------------------------------------------
+// --- events
+// ----------------------------------------------------------------------
 
 static __always_inline bool is_asked_for(__u32 order, __u32 gfp) {
   return order >= least_order && order <= most_order &&
@@ -598,15 +602,16 @@ int on_free(struct bpf_raw_tracepoint_args* context) {
   return 0;
 }
 
-// --- pages that are moved ----------------------------------------------------------
-// Compaction gives a page another frame without an event of the allocator: the
-// old one is given back, the new one was never taken. What is told is that a
-// mapping was replaced by a note which frame it was (set), and that note by a
-// mapping of the new frame (remove).
+// --- pages that are moved
+// ---------------------------------------------------------- Compaction gives a
+// page another frame without an event of the allocator: the old one is given
+// back, the new one was never taken. What is told is that a mapping was
+// replaced by a note which frame it was (set), and that note by a mapping of
+// the new frame (remove).
 
-// How x86 writes a frame into a note: the bits are inverted and moved. Above the
-// frame stand two bits about the page, where depends on the depth of the page
-// tables.
+// How x86 writes a frame into a note: the bits are inverted and moved. Above
+// the frame stand two bits about the page, where depends on the depth of the
+// page tables.
 static __always_inline __u64 frame_in_note(__u64 note, __u32 bits) {
   return ((~note << 5) >> 14) & ((1ULL << bits) - 1);
 }
@@ -660,7 +665,8 @@ int on_remap(struct bpf_raw_tracepoint_args* context) {
   return 0;
 }
 
-// --- names -------------------------------------------------------------------------
+// --- names
+// -------------------------------------------------------------------------
 
 SEC("raw_tp/sched_process_exec")
 int on_exec(struct bpf_raw_tracepoint_args* context) {

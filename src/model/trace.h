@@ -88,7 +88,7 @@ struct Trace {
   // One page frame in so many was followed; the numbers are multiplied by it.
   uint64_t sample_period = 1;
   uint64_t kernel_bytes = 0;  // what the tables for it take there
-  bool has_peaks = true;  // false where the past is not known
+  bool has_peaks = true;      // false where the past is not known
 
   std::vector<TraceFrame> frames;
   std::vector<TraceStack> stacks;

@@ -49,7 +49,8 @@ TEST(TraceReports, ATreeIsGroupedAsAsked) {
 TEST(TraceReports, RefusesWhatNobodyKnows) {
   for (const char* list :
        {"", "task", "task_top:top", "task_top:top=x", "task_top:throttle=101",
-        "task_top:sort_by_name", "tree:by=colour", "task_top,,task_top", "tree:by="}) {
+        "task_top:sort_by_name", "tree:by=colour", "task_top,,task_top",
+        "tree:by="}) {
     const auto parsed = parse_trace_reports(list, {});
     ASSERT_FALSE(parsed) << list;
     EXPECT_EQ(parsed.error().kind, base::ErrorKind::Misused);
