@@ -30,8 +30,7 @@ struct tm_frame_chunk {
 /* Kernel code that says something about the stacks it is on. */
 enum tm_code_meaning {
   TM_CODE_INTERRUPT = 1, /* not for the task that runs */
-  TM_CODE_LOADING = 2,   /* a module is being loaded */
-  TM_CODE_WANTED = 4,    /* only stacks with such code are asked for */
+  TM_CODE_WANTED = 2,    /* only stacks with such code are asked for */
 };
 
 struct tm_code_range {
@@ -64,8 +63,6 @@ struct tm_trace_task {
   __u64 cgroup;   /* inode of its directory; 0: not known */
   __u32 tgid;
   __u32 flags;
-  __u32 module; /* that it is loading, counted from 1 */
-  __u32 reserved;
   char comm[16];
   char command[TM_COMMAND_BYTES]; /* its arguments, each with a zero behind */
 };

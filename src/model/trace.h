@@ -35,11 +35,10 @@ using TraceStack = std::vector<uint32_t>;
 // A thread group in one control group.
 struct TraceTask {
   int32_t pid = 0;
-  uint64_t start_ns = 0;       // since boot; 0: not known
-  std::string name;            // comm
-  std::string command_line;    // printable, arguments separated by spaces
-  std::string cgroup;          // path; empty: not known
-  std::string loading_module;  // it was loading one: these are its pages then
+  uint64_t start_ns = 0;     // since boot; 0: not known
+  std::string name;          // comm
+  std::string command_line;  // printable, arguments separated by spaces
+  std::string cgroup;        // path; empty: not known
   bool is_kernel_thread = false;
   bool is_interrupt = false;  // stands for all of them, whomever they hit
   bool has_exited = false;

@@ -31,7 +31,7 @@ uint32_t TraceBuilder::task(const TraceTask& task) {
   // Where the start is not known, a name tells those of one pid apart.
   auto [at, is_new] = tasks_.try_emplace(
       {task.pid, task.start_ns, task.start_ns == 0 ? task.name : std::string(),
-       task.cgroup, task.loading_module},
+       task.cgroup},
       next);
   if (is_new) trace_.tasks.push_back(task);
   return at->second;

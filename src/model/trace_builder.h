@@ -38,8 +38,7 @@ class TraceBuilder {
   std::map<std::tuple<uint64_t, std::string, uint64_t, std::string>, uint32_t>
       frames_;
   std::unordered_map<TraceStack, uint32_t, StackHash> stacks_;
-  std::map<std::tuple<int32_t, uint64_t, std::string, std::string, std::string>,
-           uint32_t>
+  std::map<std::tuple<int32_t, uint64_t, std::string, std::string>, uint32_t>
       tasks_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> leaves_;
 };

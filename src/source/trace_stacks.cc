@@ -1,6 +1,7 @@
 #include "source/trace_stacks.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "source/kernel_files.h"
 #include "source/kernel_symbols.h"
@@ -49,22 +50,31 @@ base::Result<MeantCode> code_of_module(const Roots& roots,
                     "no module '" + name + "' is loaded");
 }
 
-// Without names the addresses must do.
-std::vector<model::TraceFrame> named_frames(
-    const Roots& roots, const std::vector<uint64_t>& addresses,
-    std::vector<std::string>& notes) {
+}  // namespace
+
+FrameNames::FrameNames(const Roots& roots, std::vector<uint64_t> addresses,
+                       std::vector<std::string>& notes)
+    : addresses_(std::move(addresses)) {
+  std::sort(addresses_.begin(), addresses_.end());
+  addresses_.erase(std::unique(addresses_.begin(), addresses_.end()),
+                   addresses_.end());
   base::Result<std::vector<model::TraceFrame>> named =
-      name_addresses(roots, addresses);
-  if (named) return std::move(*named);
+      name_addresses(roots, addresses_);
+  if (named) {
+    frames_ = std::move(*named);
+    return;
+  }
   notes.push_back("functions have no names: " + named.error().what);
-  std::vector<model::TraceFrame> frames;
-  frames.reserve(addresses.size());
-  for (uint64_t address : addresses)
-    frames.push_back({address, {}, 0, {}});
-  return frames;
+  frames_.reserve(addresses_.size());
+  for (uint64_t address : addresses_)
+    frames_.push_back({address, {}, 0, {}});
 }
 
-}  // namespace
+const model::TraceFrame& FrameNames::at(uint64_t address) const {
+  const auto at =
+      std::lower_bound(addresses_.begin(), addresses_.end(), address);
+  return frames_[static_cast<size_t>(at - addresses_.begin())];
+}
 
 base::Result<std::vector<MeantCode>> find_meant_code(
     const Roots& roots, std::span<const std::string_view> tracing,
@@ -172,21 +182,13 @@ std::vector<uint32_t> TraceStacks::build(
     addresses.insert(addresses.end(), stacks_[i].addresses.begin(),
                      stacks_[i].addresses.end());
   }
-  std::sort(addresses.begin(), addresses.end());
-  addresses.erase(std::unique(addresses.begin(), addresses.end()),
-                  addresses.end());
-  const std::vector<model::TraceFrame> frames =
-      named_frames(roots, addresses, notes);
+  const FrameNames names(roots, std::move(addresses), notes);
   std::vector<uint32_t> stack_of(stacks_.size());
   for (size_t i = 0; i < count; ++i) {
     if (!is_used[i]) continue;
     std::vector<uint32_t> indices;
-    for (uint64_t address : stacks_[i].addresses) {
-      const auto at =
-          std::lower_bound(addresses.begin(), addresses.end(), address);
-      indices.push_back(
-          builder.frame(frames[static_cast<size_t>(at - addresses.begin())]));
-    }
+    for (uint64_t address : stacks_[i].addresses)
+      indices.push_back(builder.frame(names.at(address)));
     stack_of[i] = builder.stack(indices);
   }
   return stack_of;

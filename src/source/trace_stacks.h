@@ -36,6 +36,22 @@ base::Result<std::vector<MeantCode>> find_meant_code(
     const Roots& roots, std::span<const std::string_view> tracing,
     const std::string& module, std::vector<std::string>& notes);
 
+// Names for many addresses, asked for at once: each look at all of the kernel's
+// symbols takes some 50 ms.
+class FrameNames {
+ public:
+  // Without names the addresses must do, and a note says so.
+  FrameNames(const Roots& roots, std::vector<uint64_t> addresses,
+             std::vector<std::string>& notes);
+
+  // Of one of those addresses.
+  const model::TraceFrame& at(uint64_t address) const;
+
+ private:
+  std::vector<uint64_t> addresses_;  // ascending, each once
+  std::vector<model::TraceFrame> frames_;
+};
+
 class TraceStacks {
  public:
   explicit TraceStacks(std::vector<MeantCode> code) : code_(std::move(code)) {}

@@ -26,9 +26,9 @@
 #include "source/bpf/loading.h"
 #include "source/cgroups.h"
 #include "source/kernel_files.h"
-#include "source/kernel_symbols.h"
 #include "source/live_trace.h"
 #include "source/low_history.h"
+#include "source/trace_stacks.h"
 
 namespace tidemark::source {
 namespace {
@@ -102,21 +102,6 @@ base::Result<Sections> find_sections(const Roots& roots, uint64_t page_size) {
   return sections;
 }
 
-// Code that says what a stack is about.
-struct Meaning {
-  std::string_view function;
-  uint64_t meaning;
-};
-constexpr Meaning kMeanings[] = {
-    {"handle_softirqs", TM_CODE_INTERRUPT},
-    {"__do_softirq", TM_CODE_INTERRUPT},
-    {"__handle_irq_event_percpu", TM_CODE_INTERRUPT},
-    {"hrtimer_interrupt", TM_CODE_INTERRUPT},
-    {"__flush_smp_call_function_queue", TM_CODE_INTERRUPT},
-    {"do_init_module", TM_CODE_LOADING},
-    {"load_module", TM_CODE_LOADING},
-};
-
 // A table of the kernel's that is mapped here.
 template <typename T>
 class MappedTable {
@@ -181,8 +166,8 @@ class BpfTrace : public LiveTrace {
   base::Status attach();
   base::Status find_array() const;
 
-  base::Result<std::vector<uint32_t>> build_stacks(
-      const Roots& roots, model::TraceBuilder& builder);
+  std::vector<uint32_t> build_stacks(const Roots& roots,
+                                     model::TraceBuilder& builder);
   std::vector<uint32_t> build_tasks(const Roots& roots,
                                     model::TraceBuilder& builder) const;
   void build_leaves(const std::vector<uint32_t>& stack_of,
@@ -228,50 +213,19 @@ void BpfTrace::set_filter(const TraceFilter& filter) {
 
 base::Status BpfTrace::set_meanings(const Roots& roots,
                                     const TraceFilter& filter) {
+  base::Result<std::vector<MeantCode>> meant =
+      find_meant_code(roots, {}, filter.module, notes_);
+  if (!meant) return meant.error();
   auto* settings = skeleton_->rodata;
   uint32_t count = 0;
-  const auto add = [&](uint64_t first, uint64_t last, uint64_t meaning) {
-    if (count == TM_CODE_RANGES) return;
+  for (const MeantCode& code : *meant) {
+    if (count == TM_CODE_RANGES) break;
+    const bool is_wanted = code.meaning == CodeMeaning::Wanted;
     auto& range = settings->ranges[count++];
-    range.first = first;
-    range.last = last;
-    range.meaning = meaning;
-  };
-  std::vector<std::string_view> names;
-  for (const Meaning& meaning : kMeanings)
-    names.push_back(meaning.function);
-  base::Result<std::vector<CodeRange>> code = find_code(roots, names);
-  if (!code) {
-    notes_.push_back("interrupts count for the tasks_ they hit: " +
-                     code.error().what);
-  } else {
-    for (const CodeRange& range : *code) {
-      const auto* known =
-          std::ranges::find(kMeanings, range.name, &Meaning::function);
-      add(range.first, range.last, known->meaning);
-    }
-  }
-  if (!filter.module.empty()) {
-    const model::Reading<std::vector<model::KernelModule>> modules =
-        read_modules(roots);
-    if (!modules) {
-      return base::fail(base::ErrorKind::Unsupported,
-                        "modules cannot be told: " + modules.unknown_because);
-    }
-    auto module =
-        std::ranges::find(*modules, filter.module, &model::KernelModule::name);
-    if (module == modules->end()) {
-      return base::fail(base::ErrorKind::NotFound,
-                        "no module '" + filter.module + "' is loaded");
-    }
-    if (!module->address) {
-      return base::fail(base::ErrorKind::Denied,
-                        roots.proc.join("modules") + " hides addresses",
-                        "it needs CAP_SYSLOG");
-    }
-    add(*module->address, *module->address + module->size_bytes,
-        TM_CODE_WANTED);
-    settings->needed_meaning = TM_CODE_WANTED;
+    range.first = code.first;
+    range.last = code.last;
+    range.meaning = is_wanted ? TM_CODE_WANTED : TM_CODE_INTERRUPT;
+    if (is_wanted) settings->needed_meaning = TM_CODE_WANTED;
   }
   settings->range_count = count;
   return base::Ok{};
@@ -368,39 +322,25 @@ base::Status BpfTrace::find_array() const {
   return base::Ok{};
 }
 
-base::Result<std::vector<uint32_t>> BpfTrace::build_stacks(
-    const Roots& roots, model::TraceBuilder& builder) {
-  std::vector<uint64_t> addresses;
+std::vector<uint32_t> BpfTrace::build_stacks(const Roots& roots,
+                                             model::TraceBuilder& builder) {
   const auto frames_of = [](const tm_trace_stack& stack) {
     return std::span(stack.frames,
                      std::min<uint32_t>(stack.depth, TM_STACK_DEPTH));
   };
+  std::vector<uint64_t> addresses;
   for (uint32_t i = 0; i < stacks_.count(); ++i) {
     if (stacks_[i].hash == 0) continue;
     const auto frames = frames_of(stacks_[i]);
     addresses.insert(addresses.end(), frames.begin(), frames.end());
   }
-  std::ranges::sort(addresses);
-  addresses.erase(std::unique(addresses.begin(), addresses.end()),
-                  addresses.end());
-  std::vector<model::TraceFrame> named;
-  base::Result<std::vector<model::TraceFrame>> names =
-      name_addresses(roots, addresses);
-  if (names) {
-    named = std::move(*names);
-  } else {
-    notes_.push_back("functions have no names: " + names.error().what);
-    for (uint64_t address : addresses)
-      named.push_back({address, {}, 0, {}});
-  }
+  const FrameNames names(roots, std::move(addresses), notes_);
   std::vector<uint32_t> stack_of(stacks_.count());
   for (uint32_t i = 0; i < stacks_.count(); ++i) {
     if (stacks_[i].hash == 0) continue;
     std::vector<uint32_t> frames;
     for (uint64_t address : frames_of(stacks_[i])) {
-      const auto at = std::ranges::lower_bound(addresses, address);
-      const model::TraceFrame& frame =
-          named[static_cast<size_t>(at - addresses.begin())];
+      const model::TraceFrame& frame = names.at(address);
       if (frames.empty() && is_ours(frame)) continue;
       frames.push_back(builder.frame(frame));
     }
@@ -536,10 +476,9 @@ LiveTrace::Height BpfTrace::height() const {
 
 base::Result<model::Trace> BpfTrace::read(const Roots& roots) {
   model::TraceBuilder builder;
-  base::Result<std::vector<uint32_t>> stack_of = build_stacks(roots, builder);
-  if (!stack_of) return stack_of.error();
+  const std::vector<uint32_t> stack_of = build_stacks(roots, builder);
   const std::vector<uint32_t> task_of = build_tasks(roots, builder);
-  build_leaves(*stack_of, task_of, builder);
+  build_leaves(stack_of, task_of, builder);
   model::Trace trace = builder.finish();
   const uint64_t ended = ended_ns_ != 0 ? ended_ns_ : base::monotonic_ns();
   trace.backend = model::TraceBackend::Bpf;
