@@ -74,11 +74,7 @@ std::string allocinfo_json(const AllocinfoReport& report,
   if (report.folded_grown_bytes) {
     json.member("folded_grown_bytes", *report.folded_grown_bytes);
   }
-  json.key("notes");
-  json.begin_array();
-  for (const std::string& note : report.notes)
-    json.string(note);
-  json.end_array();
+  write_notes(json, report.notes);
   json.end_object();
   return json.take();
 }

@@ -127,11 +127,7 @@ std::string objects_json(const ObjectReport& report,
   for (const ObjectRow& row : report.rows)
     write_object(json, row);
   json.end_array();
-  json.key("notes");
-  json.begin_array();
-  for (const std::string& note : report.notes)
-    json.string(note);
-  json.end_array();
+  write_notes(json, report.notes);
   json.end_object();
   return json.take();
 }

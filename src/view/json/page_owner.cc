@@ -85,11 +85,7 @@ std::string page_owner_json(const PageOwnerReport& report,
   json.end_array();
   json.member("folded_group_count", report.folded_count);
   json.member("folded_pages", report.folded_pages);
-  json.key("notes");
-  json.begin_array();
-  for (const std::string& note : report.notes)
-    json.string(note);
-  json.end_array();
+  write_notes(json, report.notes);
   json.end_object();
   return json.take();
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "view/json/use.h"
 
 namespace tidemark::view {
 namespace {
@@ -144,11 +145,7 @@ std::string trace_json(const Trace& trace, base::JsonWriter::Layout layout) {
   write_tasks(json, trace);
   write_group(json, trace, "modules", TraceGroup::Module);
   write_group(json, trace, "cgroups", TraceGroup::Cgroup);
-  json.key("notes");
-  json.begin_array();
-  for (const std::string& note : trace.notes)
-    json.string(note);
-  json.end_array();
+  write_notes(json, trace.notes);
   json.end_object();
   return json.take();
 }
