@@ -2,8 +2,10 @@
 """tally.py JUNIT.xml: counts the tests inside a CTest run.
 
 CTest sees one test per program; people want to know how many tests ran. Prints
-'PASSED FAILED' and then one line for each skipped test with its reason. A
-program that died before it could count is one failed test.
+'PASSED FAILED' and then one line for each failed test, and one for each skipped
+test with its reason. A program that died before it could count is one failed
+test. With --failures it prints what the failed tests said instead: a whole log
+has thousands of lines, and whoever reads it through a window sees the wrong ones.
 """
 
 import os
@@ -21,6 +23,13 @@ UNITTEST_BAD = re.compile(r"(failures|errors|skipped)=(\d+)")
 GTEST_SKIP = re.compile(
     r"^.*: Skipped\n(.*)\n(?:.*\n)*?\[  SKIPPED \] (\S+)", re.MULTILINE)
 UNITTEST_SKIP = re.compile(r"^(\w+) .*\.\.\. skipped (.*)$", re.MULTILINE)
+
+# From the start of a test to its verdict.
+GTEST_FAILURE = re.compile(
+    r"^\[ RUN      \] (\S+)\n(?:(?!\[ RUN ).*\n)*?\[  FAILED  \] \1.*$", re.MULTILINE)
+UNITTEST_FAILURE = re.compile(
+    r"^={70}\n(?:FAIL|ERROR): (\w+)(?:.*\n)+?(?=={70}\n|-{70}\nRan )", re.MULTILINE)
+LAST_LINES = 60  # of a program that names no test
 
 
 def inside(output):
@@ -45,11 +54,22 @@ def skips(name, output):
         yield f"{name}: {test}: {reason}"
 
 
+def failures(output):
+    """(name, what it said) of each failed test of a program that failed."""
+    found = [(match[1], match[0]) for form in (GTEST_FAILURE, UNITTEST_FAILURE)
+             for match in form.finditer(output)]
+    if found:
+        return found
+    return [("the program", "\n".join(output.splitlines()[-LAST_LINES:]))]
+
+
 def main():
+    show_failures = "--failures" in sys.argv
     if not os.path.exists(sys.argv[1]):  # CTest found no test to run
-        print(0, 0)
+        if not show_failures:
+            print(0, 0)
         return
-    total_passed, total_failed, skipped = 0, 0, []
+    total_passed, total_failed, skipped, bad = 0, 0, [], []
     root = xml.etree.ElementTree.parse(sys.argv[1]).getroot()
     for case in root.iter("testcase"):
         name, status = case.get("name"), case.get("status")
@@ -63,9 +83,15 @@ def main():
             skipped.append(f"{name}: {last[0]}")
         else:
             failed = failed or 1
+            bad += [(name, *each) for each in failures(output)]
         total_passed += passed
         total_failed += failed
+    if show_failures:
+        for program, test, text in bad:
+            print(f"---- {program}: {test}\n{text}")
+        return
     print(total_passed, total_failed)
+    print("".join(f"failed: {program}: {test}\n" for program, test, _ in bad), end="")
     print("".join(f"skipped: {line}\n" for line in skipped), end="")
 
 
