@@ -14,17 +14,17 @@ using model::AllocationSite;
 
 // A place in a header has a line for each file that uses it, so that lines
 // with the same place are one row.
-using Key =
+using SiteKey =
     std::tuple<std::string_view, std::string_view, uint32_t, std::string_view>;
 
-Key key_of(const AllocationSite& site, AllocinfoGrouping group_by) {
+SiteKey key_of(const AllocationSite& site, AllocinfoGrouping group_by) {
   if (group_by == AllocinfoGrouping::Module) return {site.module, {}, 0, {}};
   return {site.module, site.file, site.line, site.function};
 }
 
-class Rows {
+class SiteRows {
  public:
-  explicit Rows(const AllocinfoOptions& options) : options_(options) {}
+  explicit SiteRows(const AllocinfoOptions& options) : options_(options) {}
 
   void add_now(const AllocationSite& site) {
     AllocinfoRow& row = row_of(site);
@@ -73,7 +73,7 @@ class Rows {
   }
 
   const AllocinfoOptions& options_;
-  std::map<Key, AllocinfoRow> rows_;
+  std::map<SiteKey, AllocinfoRow> rows_;
 };
 
 // Pages of slabs are memory, and would be counted twice; noise is none.
@@ -94,7 +94,7 @@ void add_to(AllocinfoTotals& totals, const AllocationSite& site) {
   }
 }
 
-// Most first. Rows come in the order of their places, which decides ties.
+// Most first. SiteRows come in the order of their places, which decides ties.
 void sort_rows(std::vector<AllocinfoRow>& rows, AllocinfoSort by) {
   const auto weight = [by](const AllocinfoRow& row) {
     if (by == AllocinfoSort::Growth && row.grown_bytes) {
@@ -142,7 +142,7 @@ AllocinfoReport make_allocinfo_report(const AllocationReading& now,
   report.group_by = options.group_by;
   report.sort_by = options.sort_by;
   report.notes = now.notes;
-  Rows rows(options);
+  SiteRows rows(options);
   for (const AllocationSite& site : now.sites) {
     add_to(report.totals, site);
     if (is_counted(site)) rows.add_now(site);

@@ -65,12 +65,12 @@ std::vector<Named> names_of(const model::Sample& sample,
   return named;
 }
 
-struct Share {
+struct CategoryShare {
   Category category = Category::Anon;
   Bytes bytes;
 };
 
-std::vector<Share> shares_of_rollup(const model::SmapsFields& fields) {
+std::vector<CategoryShare> shares_of_rollup(const model::SmapsFields& fields) {
   const Bytes whole = bytes_of(fields);
   model::RollupTotals totals;
   totals.hugetlb = model::hugetlb_bytes(fields).value_or(0);
@@ -82,7 +82,7 @@ std::vector<Share> shares_of_rollup(const model::SmapsFields& fields) {
   totals.pss_anon = fields.get_or_zero(SmapsField::PssAnon);
   totals.pss_file = fields.get_or_zero(SmapsField::PssFile);
   totals.pss_shmem = fields.get_or_zero(SmapsField::PssShmem);
-  std::vector<Share> shares;
+  std::vector<CategoryShare> shares;
   for (const model::RollupShare& share : model::split_rollup(totals)) {
     const bool is_rest = share.category == Category::Unnamed;
     if (share.pss == 0 && !is_rest) continue;
@@ -93,7 +93,7 @@ std::vector<Share> shares_of_rollup(const model::SmapsFields& fields) {
   return shares;
 }
 
-std::vector<Share> shares_of(const Mapping& mapping, RegionKind kind) {
+std::vector<CategoryShare> shares_of(const Mapping& mapping, RegionKind kind) {
   if (kind == RegionKind::Rollup) return shares_of_rollup(mapping.fields);
   return {{model::region_category(kind), bytes_of(mapping.fields)}};
 }
@@ -141,7 +141,7 @@ Composition compose(const model::Sample& sample) {
       const Mapping& mapping = (*process.mappings)[i];
       holder.is_scanned |= !mapping.fields.has(SmapsField::Pss);
       const std::string name = model::object_name(named[i].kind, named[i].name);
-      for (const Share& share : shares_of(mapping, named[i].kind)) {
+      for (const CategoryShare& share : shares_of(mapping, named[i].kind)) {
         holder.bytes.add(share.bytes);
         Part& part = parts[{share.category, name}];
         part.category = share.category;

@@ -9,17 +9,17 @@ namespace tidemark::analysis {
 namespace {
 
 using model::Category;
-using Key = std::pair<Category, std::string>;
-using Rows = std::map<Key, DiffRow>;
+using DiffKey = std::pair<Category, std::string>;
+using DiffRows = std::map<DiffKey, DiffRow>;
 
-DiffRow& row_of(Rows& rows, Category category, const std::string& name) {
+DiffRow& row_of(DiffRows& rows, Category category, const std::string& name) {
   DiffRow& row = rows[{category, name}];
   row.category = category;
   row.name = name;
   return row;
 }
 
-std::vector<DiffRow> sorted(const Rows& rows) {
+std::vector<DiffRow> sorted(const DiffRows& rows) {
   std::vector<DiffRow> list;
   for (const auto& [key, row] : rows)
     list.push_back(row);
@@ -29,8 +29,8 @@ std::vector<DiffRow> sorted(const Rows& rows) {
   return list;
 }
 
-void add(const Composition& composition, bool is_after, Rows& categories,
-         Rows& parts, Rows& processes) {
+void add(const Composition& composition, bool is_after, DiffRows& categories,
+         DiffRows& parts, DiffRows& processes) {
   const auto count_in = [&](DiffRow& row, const Bytes& bytes, uint64_t count) {
     (is_after ? row.after : row.before).add(bytes);
     (is_after ? row.after_count : row.before_count) += count;
@@ -50,9 +50,9 @@ void add(const Composition& composition, bool is_after, Rows& categories,
 
 DiffReport make_diff_report(Composition before, Composition after) {
   DiffReport report;
-  Rows categories;
-  Rows parts;
-  Rows processes;
+  DiffRows categories;
+  DiffRows parts;
+  DiffRows processes;
   add(before, false, categories, parts, processes);
   add(after, true, categories, parts, processes);
   report.categories = sorted(categories);

@@ -6,16 +6,13 @@
 
 #include "analysis/cgroup_name.h"
 #include "analysis/process_use.h"
+#include "base/arithmetic.h"
 
 namespace tidemark::analysis {
 namespace {
 
 using model::ProcessState;
 using model::SmapsField;
-
-uint64_t plus(uint64_t a, uint64_t b) {
-  return a + b < a ? UINT64_MAX : a + b;
-}
 
 // The group above; the root is above all, also of paths that are none.
 std::string parent_path(const std::string& path) {
@@ -85,11 +82,12 @@ void Builder::set_memory(GraphProcess& to, size_t index, const Use& use) const {
     own_huge = process.rollup->get_or_zero(SmapsField::PrivateHugetlb);
     shared_huge = process.rollup->get_or_zero(SmapsField::SharedHugetlb);
   }
-  to.private_bytes = plus(use.uss.bytes, own_huge);
-  to.shared_bytes = plus(use.shared.bytes, shared_huge);
+  to.private_bytes = base::saturating_sum(use.uss.bytes, own_huge);
+  to.shared_bytes = base::saturating_sum(use.shared.bytes, shared_huge);
   // What only it maps is part of its share. The kernel's own sums keep that;
   // a hand-made tree need not.
-  to.pss_bytes = std::max(plus(use.pss.bytes, own_huge), to.private_bytes);
+  to.pss_bytes =
+      std::max(base::saturating_sum(use.pss.bytes, own_huge), to.private_bytes);
   to.rss_bytes = use.rss.known_bytes();
   to.swap_pss_bytes = use.swap_pss.known_bytes();
   to.is_exact = sample_.sharing && !sample_.sharing->is_unknown[index];
@@ -172,10 +170,10 @@ void Builder::make_objects() {
 void Builder::close() {
   uint64_t by_process = 0;
   for (const GraphProcess& process : graph_.processes)
-    by_process = plus(by_process, process.pss_bytes);
+    by_process = base::saturating_sum(by_process, process.pss_bytes);
   uint64_t by_object = 0;
   for (const GraphObject& object : graph_.objects)
-    by_object = plus(by_object, object.committed_bytes);
+    by_object = base::saturating_sum(by_object, object.committed_bytes);
   const uint64_t total = graph_.kernel.total_bytes;
   const uint64_t free = graph_.kernel.free_bytes;
   const uint64_t moved =

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/graph_scan.h"
+#include "base/arithmetic.h"
 
 namespace tidemark::analysis {
 namespace {
@@ -16,7 +17,7 @@ using model::RegionKind;
 using model::SmapsField;
 
 // Of a mapping, or of a part of one.
-struct Share {
+struct MappingShare {
   uint64_t size_bytes = 0;
   uint64_t pss_bytes = 0;
   uint64_t rss_bytes = 0;
@@ -24,11 +25,6 @@ struct Share {
   // The kernel does not divide these among who shares them.
   uint64_t shared_huge_bytes = 0;
 };
-
-// A hand-made tree may say anything of its sizes.
-uint64_t plus(uint64_t a, uint64_t b) {
-  return a + b < a ? UINT64_MAX : a + b;
-}
 
 class Finder {
  public:
@@ -69,7 +65,7 @@ class Finder {
   void add_mapping(const model::Region& region, const Mapping& mapping) {
     const uint64_t own_huge =
         mapping.fields.get_or_zero(SmapsField::PrivateHugetlb);
-    Share share;
+    MappingShare share;
     share.size_bytes = mapping.size_bytes();
     share.pss_bytes = mapping.fields.get_or_zero(SmapsField::Pss) + own_huge;
     share.rss_bytes = mapping.fields.get_or_zero(SmapsField::Rss) + own_huge;
@@ -91,7 +87,7 @@ class Finder {
       add(file, mapping, share);
       return;
     }
-    Share copy;
+    MappingShare copy;
     copy.size_bytes = share.size_bytes;
     copy.pss_bytes = std::min(written, share.pss_bytes);
     copy.rss_bytes = std::min(written, share.rss_bytes);
@@ -195,15 +191,17 @@ class Finder {
     reference->descriptor_count = from.descriptor_count;
   }
 
-  void add(size_t place, const Mapping& mapping, const Share& share) {
+  void add(size_t place, const Mapping& mapping, const MappingShare& share) {
     GraphObject& object = found_.objects[place];
     if (object.inode_id != 0) {
       object.size_bytes = std::max(
-          object.size_bytes, plus(mapping.offset_bytes, share.size_bytes));
+          object.size_bytes,
+          base::saturating_sum(mapping.offset_bytes, share.size_bytes));
     } else {
       object.size_bytes += share.size_bytes;
     }
-    object.committed_bytes = plus(object.committed_bytes, share.pss_bytes);
+    object.committed_bytes =
+        base::saturating_sum(object.committed_bytes, share.pss_bytes);
     object.swap_bytes += share.swap_bytes;
     ++object.mapping_count;
     std::vector<GraphReference>& references = found_.references[process_];

@@ -167,11 +167,11 @@ int exit_status_of(int32_t wait_status) {
 }
 
 std::string life_name(const ProcessLife& life) {
-  constexpr size_t kCommBytes = 15;  // TASK_COMM_LEN - 1
+  constexpr size_t kCommLength = 15;  // TASK_COMM_LEN - 1
   const std::string_view file = base::base_name(life.path);
   // comm is cut; the file it executed says the rest. One that was changed since
   // is the process's own wish.
-  if (file.empty() || file.substr(0, kCommBytes) != life.comm) {
+  if (file.empty() || file.substr(0, kCommLength) != life.comm) {
     if (!life.comm.empty()) return life.comm;
     return file.empty() ? "?" : std::string(file);
   }

@@ -17,8 +17,6 @@ uint64_t read_clock(clockid_t clock) {
          static_cast<uint64_t>(now.tv_nsec);
 }
 
-constexpr uint64_t kNsPerSecond = 1'000'000'000;
-
 // Takes exactly so many digits off the front.
 std::optional<int> take_digits(std::string_view& rest, size_t count) {
   if (rest.size() < count) return std::nullopt;

@@ -8,6 +8,8 @@
 
 namespace tidemark::base {
 
+inline constexpr uint64_t kNsPerSecond = 1'000'000'000;
+
 uint64_t monotonic_ns();
 
 // Nanoseconds since 1970, UTC. The variable TIDEMARK_TEST_TIME replaces it, so

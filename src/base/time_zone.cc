@@ -6,7 +6,6 @@
 namespace tidemark::base {
 namespace {
 
-constexpr int64_t kNsPerSecond = 1'000'000'000;
 constexpr std::string_view kSomeMidnight = "1970-01-02T00:00:00";
 constexpr int64_t kSecondsPerDay = 86'400;
 
@@ -31,7 +30,7 @@ Result<TimeZone> TimeZone::parse(std::string_view word) {
                 "local, UTC or an offset such as +01:00");
   }
   zone.offset_seconds_ =
-      kSecondsPerDay - static_cast<int64_t>(*midnight) / kNsPerSecond;
+      kSecondsPerDay - static_cast<int64_t>(*midnight / kNsPerSecond);
   return zone;
 }
 
@@ -44,7 +43,7 @@ std::string TimeZone::write(uint64_t realtime) const {
   if (suffix_.empty()) return local_time(realtime);
   constexpr size_t kToMilliseconds = 23;
   const uint64_t there =
-      realtime + static_cast<uint64_t>(offset_seconds_ * kNsPerSecond);
+      realtime + static_cast<uint64_t>(offset_seconds_) * kNsPerSecond;
   return rfc3339(there).substr(0, kToMilliseconds);
 }
 

@@ -184,6 +184,11 @@ std::string grouped(uint64_t count) {
   return digits;
 }
 
+std::string counted(uint64_t count, std::string_view one,
+                    std::string_view many) {
+  return grouped(count).append(" ").append(count == 1 ? one : many);
+}
+
 std::string clock_duration(uint64_t ns) {
   const uint64_t seconds = ns / 1'000'000'000;
   const auto two = [](uint64_t number) {

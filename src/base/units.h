@@ -10,6 +10,8 @@
 
 namespace tidemark::base {
 
+inline constexpr uint64_t kKib = 1024;
+
 // What a size is printed in. Auto picks per number, the rest are fixed.
 enum class SizeUnit { Auto, Bytes, KiB, MiB, GiB, TiB, PiB, EiB };
 
@@ -38,6 +40,10 @@ std::string percent(uint64_t part, uint64_t whole);
 
 // "1,204".
 std::string grouped(uint64_t count);
+
+// "1 page", "1,204 pages".
+std::string counted(uint64_t count, std::string_view one,
+                    std::string_view many);
 
 // "00:41:12": hours, minutes, seconds.
 std::string clock_duration(uint64_t ns);

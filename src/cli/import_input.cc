@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -21,7 +22,6 @@ using model::Mapping;
 using model::Sample;
 using model::SmapsField;
 
-constexpr uint64_t kNsPerSecond = 1'000'000'000;
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 
 base::Result<struct stat> look_at(const std::string& path) {
@@ -34,7 +34,7 @@ base::Result<struct stat> look_at(const std::string& path) {
 // Our clock begins in 1970; a file may claim to be older.
 uint64_t modified_ns_of(const struct stat& info) {
   if (info.st_mtim.tv_sec < 0) return 0;
-  return static_cast<uint64_t>(info.st_mtim.tv_sec) * kNsPerSecond +
+  return static_cast<uint64_t>(info.st_mtim.tv_sec) * base::kNsPerSecond +
          static_cast<uint64_t>(info.st_mtim.tv_nsec);
 }
 
@@ -181,13 +181,13 @@ base::Status take_memstats(const std::string& text,
   }
   const uint64_t first = records->front().elapsed_seconds;
   const uint64_t lasted =
-      (records->back().elapsed_seconds - first) * kNsPerSecond;
+      (records->back().elapsed_seconds - first) * base::kNsPerSecond;
   const uint64_t begin = options.realtime_ns.value_or(
       modified_ns > lasted ? modified_ns - lasted : 0);
   for (model::MemstatsRecord& record : *records) {
     Sample& sample = input.samples.emplace_back();
     sample.started_realtime_ns =
-        begin + (record.elapsed_seconds - first) * kNsPerSecond;
+        begin + (record.elapsed_seconds - first) * base::kNsPerSecond;
     for (model::MemstatsProcess& process : record.processes) {
       sample.processes.push_back(
           process_of(process.pid, std::move(process.name),

@@ -16,8 +16,6 @@ namespace {
 using base::ErrorKind;
 using model::RecordedTick;
 
-constexpr uint64_t kNsPerSecond = 1'000'000'000;
-
 base::Error no_moment(const std::string& word) {
   return base::fail(
       ErrorKind::Misused, "'" + base::visible(word) + "' is no moment",
@@ -35,7 +33,7 @@ std::optional<uint64_t> parse_clock(std::string_view word) {
     if (!is_last) {
       std::optional<uint64_t> number = base::parse_u64(parts[i]);
       if (!number || *number > 1'000'000) return std::nullopt;
-      ns = (ns + *number * kNsPerSecond) * 60;
+      ns = (ns + *number * base::kNsPerSecond) * 60;
       continue;
     }
     base::Result<uint64_t> seconds =
@@ -43,7 +41,7 @@ std::optional<uint64_t> parse_clock(std::string_view word) {
                 !parts[i].empty()
             ? base::Result<uint64_t>(uint64_t{0})
             : base::parse_duration(std::string(parts[i]) + "s");
-    if (!seconds || *seconds >= 60 * kNsPerSecond) return std::nullopt;
+    if (!seconds || *seconds >= 60 * base::kNsPerSecond) return std::nullopt;
     ns += *seconds;
   }
   return ns;

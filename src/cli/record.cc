@@ -56,9 +56,9 @@ class RecordLine {
   void show(const watch::RecordProgress& progress) {
     if (progress.is_paused != was_paused_) say_pause(progress);
     const uint64_t now = base::monotonic_ns();
-    constexpr uint64_t kRedrawNs = 200'000'000;
+    constexpr uint64_t kLineNs = 200'000'000;
     if (!is_terminal_ || now < next_ns_) return;
-    next_ns_ = now + kRedrawNs;
+    next_ns_ = now + kLineNs;
     is_shown_ = true;
     std::string line = fmt::format(
         "\r\x1b[Ktidemark: recording  {}  {} samples  {}  {} cpu  peak {}",

@@ -11,7 +11,7 @@ struct KindNames {
   std::string_view token;
   std::string_view prefix;  // of its id
 };
-constexpr KindNames kKinds[kObjectKindCount] = {
+constexpr KindNames kObjectKinds[kObjectKindCount] = {
     {"file", "file", "file"},
     {"deleted", "deleted_file", "file"},
     {"tmpfs", "tmpfs", "tmpfs"},
@@ -31,7 +31,7 @@ constexpr KindNames kKinds[kObjectKindCount] = {
 };
 
 const KindNames& names_of(ObjectKind kind) {
-  return kKinds[static_cast<size_t>(kind)];
+  return kObjectKinds[static_cast<size_t>(kind)];
 }
 
 std::string device_and_inode(const ObjectKey& key) {

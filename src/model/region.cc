@@ -13,7 +13,7 @@ struct KindWords {
   std::string_view token;
   Category category;
 };
-constexpr std::array<KindWords, 19> kKinds = {{
+constexpr std::array<KindWords, 19> kRegionKinds = {{
     {"image", Category::Code},     {"heap", Category::Heap},
     {"arena", Category::Heap},     {"named_heap", Category::Heap},
     {"stack", Category::Stack},    {"thread_stack", Category::Stack},
@@ -322,18 +322,18 @@ class RegionFinder {
 }  // namespace
 
 std::string_view region_kind_token(RegionKind kind) {
-  return kKinds[static_cast<size_t>(kind)].token;
+  return kRegionKinds[static_cast<size_t>(kind)].token;
 }
 
 std::optional<RegionKind> region_kind_from_token(std::string_view token) {
-  for (size_t i = 0; i < std::size(kKinds); ++i) {
-    if (kKinds[i].token == token) return static_cast<RegionKind>(i);
+  for (size_t i = 0; i < std::size(kRegionKinds); ++i) {
+    if (kRegionKinds[i].token == token) return static_cast<RegionKind>(i);
   }
   return std::nullopt;
 }
 
 Category region_category(RegionKind kind) {
-  return kKinds[static_cast<size_t>(kind)].category;
+  return kRegionKinds[static_cast<size_t>(kind)].category;
 }
 
 Mapping rollup_mapping(const SmapsFields& totals) {

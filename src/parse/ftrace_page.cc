@@ -14,7 +14,7 @@ constexpr uint32_t kPadding = 29;
 constexpr uint32_t kTimeExtend = 30;
 constexpr uint32_t kTimeStamp = 31;
 constexpr uint32_t kTimeBits = 27;
-constexpr size_t kWord = 4;
+constexpr size_t kEntryUnit = 4;
 // Above the length stand flags: that events before this page are missing.
 constexpr uint64_t kLengthBits = (uint64_t{1} << 30) - 1;
 // An absolute time has 59 bits.
@@ -52,8 +52,8 @@ FtracePage::FtracePage(std::string_view page, const FtracePageLayout& layout) {
 struct FtracePage::Entry {
   uint32_t type = 0;
   uint64_t time = 0;  // since the one before, or since boot
-  size_t data_offset = kWord;
-  size_t size = kWord;  // of all of it
+  size_t data_offset = kEntryUnit;
+  size_t size = kEntryUnit;  // of all of it
 };
 
 bool FtracePage::read_entry(Entry& entry) const {
@@ -68,18 +68,18 @@ bool FtracePage::read_entry(Entry& entry) const {
     entry.time = *head & ((1U << kTimeBits) - 1);
   }
   if (entry.type > 0 && entry.type < kPadding) {
-    entry.size = kWord + entry.type * kWord;
+    entry.size = kEntryUnit + entry.type * kEntryUnit;
     return true;
   }
   if (entry.type == kPadding && entry.time == 0) return false;  // no more
-  const std::optional<uint32_t> word = read_at<uint32_t>(rest_, kWord);
+  const std::optional<uint32_t> word = read_at<uint32_t>(rest_, kEntryUnit);
   if (!word) return false;
-  entry.data_offset = 2 * kWord;
+  entry.data_offset = 2 * kEntryUnit;
   if (entry.type == kTimeExtend || entry.type == kTimeStamp) {
     entry.time += uint64_t{*word} << kTimeBits;
-    entry.size = 2 * kWord;
+    entry.size = 2 * kEntryUnit;
   } else {
-    entry.size = kWord + size_t{*word};
+    entry.size = kEntryUnit + size_t{*word};
   }
   return entry.size >= entry.data_offset;
 }

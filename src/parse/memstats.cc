@@ -5,14 +5,14 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/units.h"
+
 namespace tidemark::parse {
 namespace {
 
 using Json = nlohmann::json;
 using model::MemstatsProcess;
 using model::MemstatsRecord;
-
-constexpr uint64_t kKib = 1024;
 
 base::Error malformed_at(size_t record, const std::string& what) {
   return base::fail(base::ErrorKind::Malformed,
@@ -39,10 +39,11 @@ bool take_totals(const Json& smaps, model::SmapsFields& totals) {
                           &model::SmapsLabel::kernel_label);
     if (known == model::kSmapsLabels.end()) continue;
     const std::optional<uint64_t> kib = number(&value);
-    if (!kib || *kib > std::numeric_limits<int64_t>::max() / kKib) return false;
+    if (!kib || *kib > std::numeric_limits<int64_t>::max() / base::kKib)
+      return false;
     totals.set(
         static_cast<model::SmapsField>(known - model::kSmapsLabels.begin()),
-        *kib * kKib);
+        *kib * base::kKib);
   }
   return true;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/page_size.h"
 #include "model/trace_builder.h"
 
 namespace tidemark::source {
@@ -51,7 +52,7 @@ EventAccount::EventAccount(const Roots& roots, const TraceOptions& options,
     : roots_(roots),
       options_(options),
       tells_threads_only_(setup.tells_threads_only),
-      page_size_(static_cast<uint64_t>(::sysconf(_SC_PAGESIZE))),
+      page_size_(base::page_bytes()),
       merge_(setup.source_count),
       stacks_(std::move(code)),
       tasks_(roots, options_.filter),

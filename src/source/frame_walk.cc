@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <string>
 
+#include "base/page_size.h"
 #include "model/mapping.h"
 #include "parse/smaps.h"
 #include "source/page_scan.h"
@@ -24,11 +25,6 @@ constexpr uint64_t kNearPages = 64;
 constexpr uint64_t kMostEntries = uint64_t{1} << 15;
 constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
 
-uint64_t page_bytes() {
-  static const auto kBytes = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  return kBytes;
-}
-
 }  // namespace
 
 base::Status FrameWalk::find_present(int pagemap) {
@@ -36,7 +32,7 @@ base::Status FrameWalk::find_present(int pagemap) {
   uint64_t start = 0;
   // The kernel stops at the end of the address space by itself.
   constexpr uint64_t kEnd = uint64_t{1} << 47;
-  const uint64_t end = kEnd - page_bytes();
+  const uint64_t end = kEnd - base::page_bytes();
   while (start < end) {
     PagemapScan scan;
     scan.start = start;
@@ -53,8 +49,8 @@ base::Status FrameWalk::find_present(int pagemap) {
     }
     if (got < 0) return base::fail_errno("ioctl PAGEMAP_SCAN", errno);
     for (size_t i = 0; i < static_cast<size_t>(got); ++i) {
-      const Pages pages = {regions[i].start / page_bytes(),
-                           regions[i].end / page_bytes()};
+      const Pages pages = {regions[i].start / base::page_bytes(),
+                           regions[i].end / base::page_bytes()};
       if (!present_.empty() &&
           pages.first - present_.back().last <= kNearPages) {
         present_.back().last = pages.last;
@@ -76,8 +72,8 @@ base::Status FrameWalk::find_mapped(const base::Directory& process) {
   if (!mappings) return mappings.error();
   for (const model::Mapping& mapping : *mappings) {
     if (mapping.start_address >= kKernelHalf) continue;
-    present_.push_back({mapping.start_address / page_bytes(),
-                        mapping.end_address / page_bytes()});
+    present_.push_back({mapping.start_address / base::page_bytes(),
+                        mapping.end_address / base::page_bytes()});
   }
   return base::Ok{};
 }

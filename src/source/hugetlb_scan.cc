@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/fd.h"
+#include "base/page_size.h"
 #include "source/procmap_query.h"
 
 namespace tidemark::source {
@@ -79,7 +80,7 @@ class HugetlbScan {
   const base::Directory& process_;
   base::Fd maps_;
   base::Fd pagemap_;
-  uint64_t small_bytes_ = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  uint64_t small_bytes_ = base::page_bytes();
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "base/page_size.h"
+
 namespace tidemark::source {
 namespace {
 
@@ -46,9 +48,8 @@ base::Result<model::Machine> read_machine(const Roots& roots,
   // statm and zoneinfo count in pages of the kernel that wrote them. A copied
   // tree does not say their size; nearly all kernels that run Debian use 4 KiB.
   constexpr uint64_t kUsualPageBytes = 4096;
-  machine.page_size_bytes = roots.is_live
-                                ? static_cast<uint64_t>(::sysconf(_SC_PAGESIZE))
-                                : kUsualPageBytes;
+  machine.page_size_bytes =
+      roots.is_live ? base::page_bytes() : kUsualPageBytes;
   machine.cgroup_version = cgroups.version();
   machine.cgroup_charges_hugetlb = cgroups.charges_hugetlb();
   machine.cgroup_note = cgroups.note();

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 
+#include "base/page_size.h"
 #include "base/text.h"
 #include "parse/smaps.h"
 #include "source/object_walk.h"
@@ -264,8 +265,7 @@ size_t ObjectWalk::object_of_file(const Reader& reader, const FileFacts& facts,
   if (told && told->is_as_stat &&
       (object.is_shmem || type == FileSystemType::Local ||
        type == FileSystemType::Ramfs)) {
-    object.alloc_bytes = model::known(
-        told->cached_pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)));
+    object.alloc_bytes = model::known(told->cached_pages * base::page_bytes());
   }
   return index;
 }

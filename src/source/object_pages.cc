@@ -1,9 +1,8 @@
 #include "source/object_pages.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
+#include "base/page_size.h"
 #include "model/kernel_memory.h"
 #include "source/bpf/page_structs.h"
 #include "source/file_names.h"
@@ -17,10 +16,6 @@ using base::ErrorKind;
 using model::MemoryObject;
 using model::ObjectKey;
 using model::ObjectKind;
-
-uint64_t page_bytes() {
-  return static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-}
 
 // Of these the word that tells the file means something else. Huge pages have a
 // pool of their own and are in no line of the page cache.
@@ -62,7 +57,7 @@ base::Result<PageOwners> walk_pages(const Roots& roots,
   const std::unordered_set<uint64_t> known = lists.page_owners();
   PageOwners owners;
   base::Status status =
-      census->walk_owners(ram_frames(*iomem, page_bytes()), structs,
+      census->walk_owners(ram_frames(*iomem, base::page_bytes()), structs,
                           [&](const model::PageChunk& chunk) {
                             count_owned_pages(chunk, known, owners);
                           });
@@ -116,7 +111,7 @@ void add_found_by_pages(const model::CachedFile& file, const OwnedPages& pages,
   object.name = object_name(kind, name);
   object.is_shmem = pages.is_shmem;
   object.size_bytes = model::known(file.size_bytes);
-  object.alloc_bytes = model::known(pages.page_count * page_bytes());
+  object.alloc_bytes = model::known(pages.page_count * base::page_bytes());
   // By a process that could not be read: at least once.
   object.attach_count = pages.is_mapped ? 1 : 0;
 }

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <unordered_map>
 
+#include "base/page_size.h"
 #include "base/text.h"
 #include "source/namespaces.h"
 #include "source/netlink/socket_memory.h"
@@ -27,10 +28,6 @@ using Bytes = model::Reading<uint64_t>;
 
 Bytes unknown_bytes(std::string because) {
   return model::unknown<uint64_t>(std::move(because));
-}
-
-uint64_t page_bytes() {
-  return static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 // cachestat(2), since 6.5; the headers we build with may be older.
@@ -214,8 +211,9 @@ void ObjectSizes::measure_file(MemoryObject& object, const ObjectReach& reach) {
   base::Result<CacheStat> stat = ask_cache(object, reach);
   if (!object.is_shmem) {
     object.swap_bytes = model::known<uint64_t>(0);  // written back instead
-    object.alloc_bytes = stat ? model::known(stat->cached_pages * page_bytes())
-                              : unknown_bytes(reason_of(stat.error()));
+    object.alloc_bytes =
+        stat ? model::known(stat->cached_pages * base::page_bytes())
+             : unknown_bytes(reason_of(stat.error()));
     return;
   }
   if (!stat) {
@@ -223,8 +221,8 @@ void ObjectSizes::measure_file(MemoryObject& object, const ObjectReach& reach) {
         unknown_bytes(reason_of(stat.error()) + "; alloc counts it too");
     return;
   }
-  object.alloc_bytes = model::known(stat->cached_pages * page_bytes());
-  object.swap_bytes = model::known(stat->evicted_pages * page_bytes());
+  object.alloc_bytes = model::known(stat->cached_pages * base::page_bytes());
+  object.swap_bytes = model::known(stat->evicted_pages * base::page_bytes());
 }
 
 // A pipe can only be asked through a descriptor, so we borrow its holder's.
@@ -251,8 +249,9 @@ void ObjectSizes::measure_pipe(MemoryObject& object, const ObjectReach& reach) {
   object.size_bytes = model::known(static_cast<uint64_t>(capacity));
   // It keeps whole pages.
   const uint64_t pages =
-      (static_cast<uint64_t>(waiting) + page_bytes() - 1) / page_bytes();
-  object.alloc_bytes = model::known(pages * page_bytes());
+      (static_cast<uint64_t>(waiting) + base::page_bytes() - 1) /
+      base::page_bytes();
+  object.alloc_bytes = model::known(pages * base::page_bytes());
 }
 
 std::vector<std::string> measure_sockets(const Roots& roots, ObjectWalk& walk) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <climits>
 
+#include "base/page_size.h"
 #include "base/text.h"
 #include "parse/process_files.h"
 #include "source/namespaces.h"
@@ -60,7 +61,7 @@ std::string bpf_map_name(const parse::ObjectFdInfo& info) {
 // What the kernel takes for the rings: 64 bytes for each submission, 16 for
 // each completion, 4 for each index, a head of 320; in whole pages each.
 uint64_t io_uring_bytes(const parse::ObjectFdInfo& info) {
-  const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  const auto page = base::page_bytes();
   const auto whole = [&](uint64_t bytes) {
     return (bytes + page - 1) / page * page;
   };
@@ -137,8 +138,7 @@ void ObjectWalk::note_unreadable(const Reader& reader,
   if (!base::read_file_at(reader.directory, "statm", buffer_)) return;
   base::Result<model::Statm> statm = parse::parse_statm(buffer_);
   if (!statm) return;
-  process.rss_bytes =
-      statm->resident_pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  process.rss_bytes = statm->resident_pages * base::page_bytes();
 }
 
 void ObjectWalk::enter_namespaces(Reader& reader) {
@@ -262,8 +262,7 @@ void ObjectWalk::add_pipe(const Reader& reader, const Descriptor& found,
     // One that holds something is asked how much.
     if (found.told && found.told->empty_pipe_pages) {
       object.size_bytes =
-          model::known(*found.told->empty_pipe_pages *
-                       static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)));
+          model::known(*found.told->empty_pipe_pages * base::page_bytes());
       object.alloc_bytes = model::known<uint64_t>(0);
     }
   }

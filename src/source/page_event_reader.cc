@@ -94,8 +94,8 @@ std::optional<PageEvent> PageEventReader::read_block(
   const std::optional<uint64_t> frame = parse::read_field(record, layout.frame);
   const std::optional<uint64_t> order = parse::read_field(record, layout.order);
   constexpr uint64_t kFailed = ~uint64_t{0};
-  constexpr uint64_t kMostOrder = 63;
-  if (!frame || *frame == kFailed || !order || *order > kMostOrder) {
+  constexpr uint64_t kAbsurdOrder = 63;
+  if (!frame || *frame == kFailed || !order || *order > kAbsurdOrder) {
     return std::nullopt;
   }
   PageEvent event;

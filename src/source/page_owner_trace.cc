@@ -1,11 +1,10 @@
 #include "source/page_owner_trace.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "base/page_size.h"
 #include "base/units.h"
 
 namespace tidemark::source {
@@ -13,7 +12,7 @@ namespace {
 
 using model::PageOwnerRecord;
 
-constexpr size_t kMostFrames = 16;  // that the kernel keeps of a stack
+constexpr size_t kKeptFrames = 16;  // that the kernel keeps of a stack
 
 model::TraceTask nobodys_task() {
   model::TraceTask task;
@@ -33,7 +32,7 @@ PageOwnerTraceMaker::PageOwnerTraceMaker(uint64_t realtime_ns) {
   model::Trace& head = builder_.head();
   head.backend = model::TraceBackend::PageOwner;
   head.started_realtime_ns = realtime_ns;
-  head.page_size_bytes = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  head.page_size_bytes = base::page_bytes();
   head.has_peaks = false;
 }
 
@@ -49,7 +48,7 @@ const PageOwnerTraceMaker::Stack& PageOwnerTraceMaker::stack_of(
         builder_.frame({frame->address, std::string(frame->symbol),
                         frame->offset, std::string(frame->module)}));
   }
-  has_cut_stack_ = has_cut_stack_ || frames_.size() >= kMostFrames;
+  has_cut_stack_ = has_cut_stack_ || frames_.size() >= kKeptFrames;
   const Stack stack{builder_.stack(frames_), model::stack_traits(text)};
   return stacks_.try_emplace(std::string(text), stack).first->second;
 }

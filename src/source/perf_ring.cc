@@ -1,15 +1,16 @@
 #include "source/perf_ring.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "base/page_size.h"
+
 namespace tidemark::source {
 
 base::Result<PerfRing> PerfRing::map(int event_fd, size_t bytes) {
-  const auto page_bytes = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const auto page_bytes = base::page_bytes();
   void* at = ::mmap(nullptr, page_bytes + bytes, PROT_READ | PROT_WRITE,
                     MAP_SHARED, event_fd, 0);
   if (at != MAP_FAILED) return PerfRing(at, page_bytes, bytes);

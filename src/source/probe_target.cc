@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/fd.h"
+#include "base/page_size.h"
 #include "base/text.h"
 #include "parse/machine_files.h"
 #include "parse/process_files.h"
@@ -96,8 +97,7 @@ OtherUserChild OtherUserChild::start() {
   return OtherUserChild(0);  // and `child` is reaped here
 }
 
-TouchedPage::TouchedPage()
-    : size_bytes_(static_cast<size_t>(::sysconf(_SC_PAGESIZE))) {
+TouchedPage::TouchedPage() : size_bytes_(base::page_bytes()) {
   void* page = ::mmap(nullptr, size_bytes_, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/page_size.h"
 #include "parse/smaps.h"
 #include "source/page_scan.h"
 
@@ -113,7 +114,7 @@ std::optional<uint64_t> accounted_bytes(const model::Sample& sample,
   constexpr uint64_t kAheadPages = uint64_t{2} * 64;
   static const auto kAheadBytes =
       static_cast<uint64_t>(::sysconf(_SC_NPROCESSORS_CONF)) * kAheadPages *
-      static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+      base::page_bytes();
   const uint64_t anonymous =
       std::min(*stat.anon_bytes, anonymous_bytes(sample).value_or(UINT64_MAX));
   return anonymous + *stat.file_bytes + model::kernel_bytes(stat) + kAheadBytes;

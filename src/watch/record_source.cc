@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/page_size.h"
 #include "base/units.h"
 #include "source/machine_reader.h"
 #include "source/page_scan.h"
@@ -173,7 +174,7 @@ void RecordSource::read_counters(model::Sample& sample) {
     if (status) {
       const std::optional<model::Statm>& statm =
           at->second.process.process().statm;
-      const uint64_t page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+      const uint64_t page = base::page_bytes();
       at->second.detail.resident_bytes =
           statm ? statm->resident_pages * page : 0;
       at->second.detail.size_bytes = statm ? statm->size_pages * page : 0;

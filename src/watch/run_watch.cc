@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/page_size.h"
 #include "model/smaps_fields.h"
 #include "source/machine_reader.h"
 #include "source/tree_camera.h"
@@ -324,7 +325,7 @@ void RunWatch::watch(source::Command& command) {
 
 RunOutcome RunWatch::run(const source::Roots& roots) {
   record_.command = options_.command.arguments;
-  record_.page_size_bytes = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  record_.page_size_bytes = base::page_bytes();
   source::CommandSpec spec = options_.command;
   spec.signal_mask = signals_.inherited_mask();
   gauge_.expect_child();

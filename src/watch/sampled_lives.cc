@@ -7,13 +7,14 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/page_size.h"
 
 namespace tidemark::watch {
 
 SampledLives::SampledLives(const source::Roots& roots)
     : roots_(roots),
       reader_(roots, no_cgroups_, {}),
-      page_bytes_(static_cast<uint64_t>(::sysconf(_SC_PAGESIZE))) {}
+      page_bytes_(base::page_bytes()) {}
 
 // Orphans come to us, who asked to be their reaper: our children are the other
 // roots of the tree.

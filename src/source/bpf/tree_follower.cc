@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/fd.h"
+#include "base/page_size.h"
 #include "source/bpf/loading.h"
 
 namespace tidemark::source {
@@ -27,11 +28,6 @@ struct Destroy {
   void operator()(ring_buffer* ring) const { ring_buffer__free(ring); }
   void operator()(bpf_link* link) const { bpf_link__destroy(link); }
 };
-
-uint64_t page_bytes() {
-  static const auto kBytes = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  return kBytes;
-}
 
 std::string text_of(const char* bytes, size_t limit) {
   return {bytes, ::strnlen(bytes, limit)};
@@ -51,10 +47,11 @@ model::ProcessLife life_of(const tm_process& process) {
   life.has_execed = (process.flags & TM_PROCESS_HAS_EXECED) != 0;
   life.shares_space = (process.flags & TM_PROCESS_SHARES_SPACE) != 0;
   if (!life.shares_space) {
-    life.peak_rss_bytes = process.peak_pages * page_bytes();
+    life.peak_rss_bytes = process.peak_pages * base::page_bytes();
   }
   if (process.earlier_peak_pages != 0) {
-    life.earlier_peak_rss_bytes = process.earlier_peak_pages * page_bytes();
+    life.earlier_peak_rss_bytes =
+        process.earlier_peak_pages * base::page_bytes();
   }
   life.peak_source = model::PeakSource::Counted;
   return life;
@@ -154,7 +151,7 @@ int TreeFollower::State::take_record(void* context, void* data, size_t size) {
   if (kind == TM_RECORD_NEW_HIGH && size >= sizeof(tm_new_high)) {
     tm_new_high record{};
     std::memcpy(&record, data, sizeof record);
-    (*state.new_high)({record.time_ns, record.height_pages * page_bytes(),
+    (*state.new_high)({record.time_ns, record.height_pages * base::page_bytes(),
                        static_cast<int32_t>(record.stopped_pid)});
   } else if (kind == TM_RECORD_EXIT && size >= sizeof(tm_process)) {
     tm_process record{};
@@ -215,7 +212,7 @@ void TreeFollower::drain(const std::function<void(const NewHigh&)>& new_high,
 
 void TreeFollower::set_mark(uint64_t bytes) {
   __atomic_store_n(&state_->skeleton->bss->next_mark_pages,
-                   bytes / page_bytes(), __ATOMIC_RELAXED);
+                   bytes / base::page_bytes(), __ATOMIC_RELAXED);
 }
 
 void TreeFollower::set_step_permille(uint64_t permille) {
@@ -228,10 +225,10 @@ Heights TreeFollower::heights() const {
   const auto read = [](const auto& value) -> uint64_t {
     return __atomic_load_n(&value, __ATOMIC_RELAXED);
   };
-  return {read(shared->highest_pages) * page_bytes(),
+  return {read(shared->highest_pages) * base::page_bytes(),
           read(shared->highest_ns),
-          read(shared->resident_pages) * page_bytes(),
-          read(shared->highest_resident_pages) * page_bytes(),
+          read(shared->resident_pages) * base::page_bytes(),
+          read(shared->highest_resident_pages) * base::page_bytes(),
           read(shared->highest_resident_ns),
           read(shared->process_count),
           read(shared->lost_processes) + read(shared->lost_records)};
@@ -257,8 +254,8 @@ std::vector<LivingProcess> TreeFollower::living() const {
     if (process.space != 0 &&
         bpf_map_lookup_elem(spaces, &process.space, &space) == 0 &&
         !living.life.shares_space) {
-      living.rss_bytes = space.total_pages * page_bytes();
-      living.life.peak_rss_bytes = space.peak_pages * page_bytes();
+      living.rss_bytes = space.total_pages * base::page_bytes();
+      living.life.peak_rss_bytes = space.peak_pages * base::page_bytes();
     }
     list.push_back(std::move(living));
   }
@@ -276,7 +273,8 @@ uint64_t TreeFollower::peak_error_bytes() const {
   constexpr uint64_t kLeastBatch = 32;
   constexpr uint64_t kCounters = 3;
   const uint64_t cpus = state_->skeleton->rodata->cpu_count;
-  return std::max(kLeastBatch, 2 * cpus) * cpus * kCounters * page_bytes();
+  return std::max(kLeastBatch, 2 * cpus) * cpus * kCounters *
+         base::page_bytes();
 }
 
 std::optional<uint64_t> TreeFollower::program_ns() const {

@@ -57,12 +57,12 @@ Result<base::Fd> poll_both(int first, int second) {
 uint64_t monotonic_start_ns(const model::ProcessStat& stat, uint64_t now_ns) {
   timespec boot{};
   (void)::clock_gettime(CLOCK_BOOTTIME, &boot);
-  constexpr uint64_t kNsPerSecond = 1'000'000'000;
-  const uint64_t boot_ns = static_cast<uint64_t>(boot.tv_sec) * kNsPerSecond +
-                           static_cast<uint64_t>(boot.tv_nsec);
+  const uint64_t boot_ns =
+      static_cast<uint64_t>(boot.tv_sec) * base::kNsPerSecond +
+      static_cast<uint64_t>(boot.tv_nsec);
   const auto ticks_per_second = static_cast<uint64_t>(::sysconf(_SC_CLK_TCK));
   const uint64_t start_ns =
-      stat.start_ticks * (kNsPerSecond / ticks_per_second);
+      stat.start_ticks * (base::kNsPerSecond / ticks_per_second);
   const uint64_t age_ns = boot_ns - std::min(start_ns, boot_ns);
   return now_ns - std::min(age_ns, now_ns);
 }

@@ -17,12 +17,6 @@ using base::JsonWriter;
 
 using Unknown = std::vector<std::pair<std::string, std::string>>;
 
-void write_reading(JsonWriter& json, const char* name,
-                   const model::Reading<uint64_t>& reading, Unknown& unknown) {
-  json.member(name, reading.value);
-  if (!reading) unknown.emplace_back(name, reading.unknown_because);
-}
-
 void write_holder(JsonWriter& json, const ObjectHolder& holder) {
   json.begin_object();
   json.member("pid", holder.process.pid);

@@ -15,13 +15,6 @@ using analysis::PsRow;
 using analysis::RowKind;
 using base::JsonWriter;
 
-void write_reading(JsonWriter& json, const char* name,
-                   const model::Reading<uint64_t>& reading,
-                   std::vector<std::pair<std::string, std::string>>& unknown) {
-  json.member(name, reading.value);
-  if (!reading) unknown.emplace_back(name, reading.unknown_because);
-}
-
 void write_group(JsonWriter& json, const PsRow& row,
                  std::optional<uint64_t> parent_id) {
   json.begin_object();

@@ -51,6 +51,13 @@ void write_notes(base::JsonWriter& json,
   json.end_array();
 }
 
+void write_reading(base::JsonWriter& json, const char* name,
+                   const model::Reading<uint64_t>& reading,
+                   std::vector<std::pair<std::string, std::string>>& unknown) {
+  json.member(name, reading.value);
+  if (!reading) unknown.emplace_back(name, reading.unknown_because);
+}
+
 void write_unknown(
     base::JsonWriter& json,
     const std::vector<std::pair<std::string, std::string>>& unknown) {

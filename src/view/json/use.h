@@ -18,6 +18,11 @@ void write_use(base::JsonWriter& json, const analysis::Use& use);
 // What is to be said of the whole: "notes", an array of sentences.
 void write_notes(base::JsonWriter& json, const std::vector<std::string>& notes);
 
+// The member, null when it is unknown; then the reason joins `unknown`.
+void write_reading(base::JsonWriter& json, const char* name,
+                   const model::Reading<uint64_t>& reading,
+                   std::vector<std::pair<std::string, std::string>>& unknown);
+
 // "unknown": {"pss_bytes": "denied: …"}; nothing when all is known.
 void write_unknown(
     base::JsonWriter& json,

@@ -18,11 +18,7 @@ namespace {
 
 using analysis::InfoReport;
 
-std::string counted(uint64_t count, const char* one, const char* many) {
-  return base::grouped(count) + " " + (count == 1 ? one : many);
-}
-
-std::string utc_text(uint64_t realtime_ns) {
+std::string utc_second(uint64_t realtime_ns) {
   std::string text = base::rfc3339(realtime_ns).substr(0, 19);
   text.replace(10, 1, " ");
   return text + " UTC";
@@ -46,7 +42,8 @@ std::string samples_text(const InfoReport& report) {
 
 std::string gaps_text(const InfoReport& report) {
   if (report.missed_count == 0) return "none";
-  std::string text = counted(report.missed_count, "tick", "ticks") + " missed";
+  std::string text =
+      base::counted(report.missed_count, "tick", "ticks") + " missed";
   for (const auto& [because, count] : report.missed_reasons)
     text += fmt::format("; {}: {}", base::grouped(count), because);
   return text;
@@ -76,8 +73,8 @@ std::string head_table(const InfoReport& report, const TextStyle& style) {
   const model::RecordingInfo& info = report.info;
   add("targets", info.targets.empty() ? "?" : info.targets);
   if (!info.origin.empty()) add("from", info.origin);
-  add("span", fmt::format("{} to {}, {}", utc_text(report.first.realtime_ns),
-                          utc_text(report.last.realtime_ns),
+  add("span", fmt::format("{} to {}, {}", utc_second(report.first.realtime_ns),
+                          utc_second(report.last.realtime_ns),
                           base::long_duration(report.span_ns())));
   add("samples", samples_text(report));
   add("gaps", gaps_text(report));

@@ -7,6 +7,7 @@
 
 #include "base/escape.h"
 #include "base/units.h"
+#include "view/text/address.h"
 
 namespace tidemark::view {
 namespace {
@@ -23,30 +24,15 @@ using model::VmallocArea;
 constexpr size_t kRangeWidth = 33;  // two addresses and a dash
 constexpr uint32_t kDeepest = 5;    // levels that are still indented
 
-// As in maps: below 4 GiB the upper digits are drawn as a line.
-std::string address(uint64_t value) {
-  if (value <= UINT32_MAX) return fmt::format("________{:08x}", value);
-  return fmt::format("{:016x}", value);
-}
-
 std::string range_of(const std::optional<AddressRange>& range) {
   if (!range) return std::string(16, '?') + "-" + std::string(16, '?');
-  return address(range->start) + "-" + address(range->end);
+  return address_text(range->start) + "-" + address_text(range->end);
 }
 
-std::string quoted(std::string_view name) {
-  std::string out = "'";
-  for (char c : base::visible(name)) {
-    if (c == '\'') out += '\\';
-    out += c;
-  }
-  return out + "'";
-}
-
-class Printer {
+class KmapPrinter {
  public:
-  Printer(const KmapReport& report, const KmapTextOptions& options,
-          const TextStyle& style)
+  KmapPrinter(const KmapReport& report, const KmapTextOptions& options,
+              const TextStyle& style)
       : report_(report), options_(options), style_(style) {}
 
   std::string print() {
@@ -86,7 +72,7 @@ class Printer {
   }
   // In the place of a range.
   std::string placed(std::string_view name) const {
-    const std::string text = quoted(name);
+    const std::string text = quoted(base::visible(name));
     return style_.wide ? text
                        : base::fit_width(text, kRangeWidth, ellipsis(style_));
   }
@@ -102,10 +88,11 @@ class Printer {
     const std::string memory =
         region.is_view ? "-" : size_of(region.memory_bytes.value);
     line("R", 0, range_of(region.range), size_of(region.size_bytes.value),
-         memory, quoted(region.name));
+         memory, quoted(base::visible(region.name)));
     for (const KmapPart& part : region.parts) {
       line("M", 1, range_of(part.range), size_of(part.size_bytes),
-           region.is_view ? "-" : size_of(part.size_bytes), quoted(part.name));
+           region.is_view ? "-" : size_of(part.size_bytes),
+           quoted(base::visible(part.name)));
     }
     if (region.token == "vmalloc") print_areas();
   }
@@ -153,7 +140,8 @@ class Printer {
     // Hashes say nothing, so the caller takes their place.
     if (report_.area_addresses == AddressForm::Real) {
       line("M", 1, range_of(AddressRange{*area.start, *area.end}),
-           size_of(area.size_bytes), memory, quoted(name) + " " + kind);
+           size_of(area.size_bytes), memory,
+           quoted(base::visible(name)) + " " + kind);
     } else {
       line("M", 1, placed(name), size_of(area.size_bytes), memory, kind);
     }
@@ -186,7 +174,7 @@ class Printer {
     line(resource.depth == 0 ? "R" : "M", std::min(resource.depth, kDeepest),
          range_of(range), size_of(size),
          model::is_system_ram(resource) ? size_of(size) : "-",
-         quoted(resource.name));
+         quoted(base::visible(resource.name)));
   }
 
   void print_notes() {
@@ -208,7 +196,7 @@ class Printer {
 
 std::string kmap_text(const KmapReport& report, const KmapTextOptions& options,
                       const TextStyle& style) {
-  return Printer(report, options, style).print();
+  return KmapPrinter(report, options, style).print();
 }
 
 }  // namespace tidemark::view

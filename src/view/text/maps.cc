@@ -8,6 +8,7 @@
 #include "base/escape.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "view/text/address.h"
 #include "view/text/table.h"
 
 namespace tidemark::view {
@@ -20,15 +21,8 @@ using model::Mapping;
 using model::RegionKind;
 using model::SmapsField;
 
-// 16 hex digits; below 4 GiB the upper eight are drawn as a line, so that the
-// eye finds the small addresses.
-std::string address(uint64_t value) {
-  if (value <= UINT32_MAX) return fmt::format("________{:08x}", value);
-  return fmt::format("{:016x}", value);
-}
-
 std::string range(uint64_t start, uint64_t end) {
-  return address(start) + "-" + address(end);
+  return address_text(start) + "-" + address_text(end);
 }
 
 struct Numbers {
@@ -58,20 +52,10 @@ std::string field(const TextStyle& style, uint64_t bytes,
   return fmt::format(" {:>5}:{}", base::short_size(bytes, style.unit), label);
 }
 
-// Quotes stand around names, so those inside are escaped.
-std::string quoted(std::string_view name) {
-  std::string out = "'";
-  for (char c : name) {
-    if (c == '\'') out += '\\';
-    out += c;
-  }
-  return out + "'";
-}
-
-class Printer {
+class MapsPrinter {
  public:
-  Printer(const MapsReport& report, const MapsTextOptions& options,
-          const TextStyle& style)
+  MapsPrinter(const MapsReport& report, const MapsTextOptions& options,
+              const TextStyle& style)
       : report_(report), options_(options), style_(style) {
     // The column appears only where there is something to see in it.
     has_swap_ = report.total.swap_pss_bytes > 0;
@@ -248,7 +232,7 @@ std::string maps_text(const MapsReport& report, const MapsTextOptions& options,
                              base::visible(report.name))) +
            "\n\n" + summary(report, style) + "\n" + comparison(report, style);
   }
-  return Printer(report, options, style).print();
+  return MapsPrinter(report, options, style).print();
 }
 
 }  // namespace tidemark::view

@@ -21,11 +21,6 @@ std::string size_of(const PageOwnerReport& report, uint64_t pages,
   return base::short_size(pages * report.page_size_bytes, style.unit);
 }
 
-std::string counted(uint64_t count, std::string_view one) {
-  return fmt::format("{} {}{}", base::grouped(count), one,
-                     count == 1 ? "" : "s");
-}
-
 std::string id_cell(const std::optional<int32_t>& id) {
   return id ? std::to_string(*id) : "-";
 }
@@ -94,7 +89,8 @@ std::string head_of(const PageOwnerReport& report, const PageOwnerRow& row,
                     const TextStyle& style) {
   std::string text =
       fmt::format("{} in {}, {}", size_of(report, row.pages, style),
-                  counted(row.pages, "page"), counted(row.blocks, "block"));
+                  base::counted(row.pages, "page", "pages"),
+                  base::counted(row.blocks, "block", "blocks"));
   if (row.name) text += ", " + name_cell(row);
   if (row.tgid) text += fmt::format(" ({})", *row.tgid);
   if (row.pid && row.pid != row.tgid) text += fmt::format(", pid {}", *row.pid);
@@ -123,9 +119,10 @@ std::string rows_with_stacks(const PageOwnerReport& report,
 
 std::string sums(const PageOwnerReport& report, const TextStyle& style) {
   const model::PageOwnerTotals& totals = report.totals;
-  std::string text = fmt::format(
-      "{} in {}, {}", size_of(report, totals.pages, style),
-      counted(totals.pages, "page"), counted(totals.records, "block"));
+  std::string text =
+      fmt::format("{} in {}, {}", size_of(report, totals.pages, style),
+                  base::counted(totals.pages, "page", "pages"),
+                  base::counted(totals.records, "block", "blocks"));
   const std::pair<uint64_t, std::string_view> parts[] = {
       {totals.slab_pages, "of slabs"},
       {totals.charged_pages, "charged to groups"},
@@ -150,23 +147,26 @@ std::string remarks(const PageOwnerReport& report, const TextStyle& style) {
   };
   if (report.folded_count > 0) {
     say(Ink::Dim,
-        fmt::format("{} in {}", size_of(report, report.folded_pages, style),
-                    counted(report.folded_count, "more group")));
+        fmt::format(
+            "{} in {}", size_of(report, report.folded_pages, style),
+            base::counted(report.folded_count, "more group", "more groups")));
   }
   out += sums(report, style);
   if (report.unselected_records > 0) {
     say(Ink::Dim, fmt::format("{} in {} not selected",
                               size_of(report, report.unselected_pages, style),
-                              counted(report.unselected_records, "block")));
+                              base::counted(report.unselected_records, "block",
+                                            "blocks")));
   }
   if (report.totals.broken_records > 0) {
-    say(Ink::Warn,
-        fmt::format("{} cut off or unreadable, left out",
-                    counted(report.totals.broken_records, "record")));
+    say(Ink::Warn, fmt::format("{} cut off or unreadable, left out",
+                               base::counted(report.totals.broken_records,
+                                             "record", "records")));
   }
   if (report.totals.stray_lines > 0) {
-    say(Ink::Dim, fmt::format("{} of no record",
-                              counted(report.totals.stray_lines, "line")));
+    say(Ink::Dim,
+        fmt::format("{} of no record",
+                    base::counted(report.totals.stray_lines, "line", "lines")));
   }
   for (const std::string& note : report.notes)
     say(Ink::Dim, base::visible(note));

@@ -50,7 +50,7 @@ std::string label_of(const PeakRow& row) {
                      row.others_count == 1 ? "" : "s");
 }
 
-std::string utc_text(uint64_t realtime_ns) {
+std::string utc_millisecond(uint64_t realtime_ns) {
   // To the millisecond; --json has the nanoseconds.
   std::string text = base::rfc3339(realtime_ns);
   text.replace(10, 1, " ");
@@ -63,10 +63,11 @@ std::string headline(const PeakReport& report, const TextStyle& style) {
           ? "as it was"
           : (is_of_machine(report.metric) ? "least " : "peak of ") +
                 std::string(analysis::peak_metric_name(report.metric));
-  const std::string moment = fmt::format(
-      "{} at {} ({}), tick {} of {}", what,
-      base::clock_duration(report.elapsed_ns),
-      utc_text(report.tick.realtime_ns), report.tick.id, report.tick_count);
+  const std::string moment =
+      fmt::format("{} at {} ({}), tick {} of {}", what,
+                  base::clock_duration(report.elapsed_ns),
+                  utc_millisecond(report.tick.realtime_ns), report.tick.id,
+                  report.tick_count);
   std::string whom = base::visible(report.path) + (style.utf8 ? " · " : " - ") +
                      base::visible(report.targets);
   // A command line may be a whole script.

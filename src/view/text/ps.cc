@@ -17,8 +17,9 @@ using analysis::RowKind;
 
 std::string task_cell(const PsRow& row) {
   // Deep trees stop moving to the right: numbers need the room.
-  constexpr size_t kDeepest = 6;
-  const std::string indent(2 * std::min<size_t>(row.depth, kDeepest), ' ');
+  constexpr size_t kDeepestIndent = 6;
+  const std::string indent(2 * std::min<size_t>(row.depth, kDeepestIndent),
+                           ' ');
   switch (row.kind) {
     case RowKind::Group:
       return indent + "j:" + std::to_string(row.id);

@@ -39,10 +39,6 @@ std::string with_sign(const TextStyle& style, std::string text) {
   return text;
 }
 
-std::string counted(uint64_t count, const char* one, const char* many) {
-  return base::grouped(count) + " " + (count == 1 ? one : many);
-}
-
 std::string after_start(int64_t ns) {
   return base::long_duration(static_cast<uint64_t>(std::max<int64_t>(ns, 0)));
 }
@@ -323,10 +319,11 @@ std::string tree_drawing(const RunReport& report, const RunTextOptions& options,
   }
   std::string out = "\n" + table.render_indented(style, kIndent);
   if (shown < report.tree.size()) {
-    out += paint(
-        style, Ink::Dim,
-        "  " + counted(report.tree.size() - shown, "more line", "more lines") +
-            ", in --json\n");
+    out += paint(style, Ink::Dim,
+                 "  " +
+                     base::counted(report.tree.size() - shown, "more line",
+                                   "more lines") +
+                     ", in --json\n");
   }
   return out;
 }
@@ -369,11 +366,11 @@ std::string process_table(const RunReport& report,
         std::max(rest.peak_rss_bytes, report.names[i].peak_rss_bytes);
   }
   if (rest.count > 0) {
-    table.add_row(
-        {dim(counted(report.names.size() - shown, "other name", "other names") +
-             times(style, rest.count)),
-         dim(spelled(style, rest.peak_rss_bytes)),
-         dim(spelled(style, rest.at_peak_bytes))});
+    table.add_row({dim(base::counted(report.names.size() - shown, "other name",
+                                     "other names") +
+                       times(style, rest.count)),
+                   dim(spelled(style, rest.peak_rss_bytes)),
+                   dim(spelled(style, rest.at_peak_bytes))});
   }
   return "\n" + table.render_indented(style, kIndent);
 }
@@ -382,33 +379,34 @@ std::vector<std::string> completeness(const RunReport& report) {
   std::vector<std::string> list;
   if (!report.lists_every_process) {
     list.push_back(
-        counted(report.process_count, "process was", "processes were") +
+        base::counted(report.process_count, "process was", "processes were") +
         " seen; those that lived between two looks are missing");
   }
   if (report.unlisted_count > 0) {
-    list.push_back(counted(report.unlisted_count, "more process is",
-                           "more processes are") +
+    list.push_back(base::counted(report.unlisted_count, "more process is",
+                                 "more processes are") +
                    " counted, not listed");
   }
   if (report.lost_count > 0) {
-    list.push_back(counted(report.lost_count,
-                           "process was lost: no room for its record",
-                           "processes were lost: no room for their records"));
+    list.push_back(base::counted(
+        report.lost_count, "process was lost: no room for its record",
+        "processes were lost: no room for their records"));
   }
   if (report.left_running_count > 0) {
-    list.push_back(counted(report.left_running_count,
-                           "of them still runs, left alone",
-                           "of them still run, left alone"));
+    list.push_back(base::counted(report.left_running_count,
+                                 "of them still runs, left alone",
+                                 "of them still run, left alone"));
   }
   if (report.rescanned_count > 0) {
-    list.push_back(counted(report.rescanned_count, "large process is",
-                           "large processes are") +
+    list.push_back(base::counted(report.rescanned_count, "large process is",
+                                 "large processes are") +
                    " shown by a page scan: PSS as a share of RSS is that of "
                    "the last full look");
   }
   if (report.unreadable_count > 0) {
-    list.push_back(counted(report.unreadable_count, "process", "processes") +
-                   " at the peak could not be read");
+    list.push_back(
+        base::counted(report.unreadable_count, "process", "processes") +
+        " at the peak could not be read");
   }
   return list;
 }

@@ -223,13 +223,14 @@ std::string system_explanation(const SystemReport& report,
         analysis::system_column_name(column);
     add_explained(out, name.head, dense_signed(style, value.bytes.value),
                   name.meaning);
-    constexpr size_t kIndent = 16;
+    constexpr size_t kFormulaIndent = 16;
     const std::string below =
         value.bytes ? "= " + formula(value, style)
                     : "unknown: " + base::visible(value.bytes.unknown_because);
-    out += wrapped(style, value.bytes ? Ink::Dim : Ink::Warn, kIndent, below);
+    out += wrapped(style, value.bytes ? Ink::Dim : Ink::Warn, kFormulaIndent,
+                   below);
     if (!value.remark.empty()) {
-      out += wrapped(style, Ink::Dim, kIndent, value.remark);
+      out += wrapped(style, Ink::Dim, kFormulaIndent, value.remark);
     }
   }
   add_explained(out, "OTHER", dense_signed(style, report.other_bytes),
