@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "base/units.h"
 #include "store/schema.h"
 #include "store/smaps_columns.h"
 
@@ -14,8 +15,6 @@ namespace tidemark::store {
 namespace {
 
 using model::SmapsField;
-
-constexpr uint64_t kKib = 1024;
 
 // More than any machine has, and small enough that sums of it are numbers.
 constexpr int64_t kMostKib = int64_t{1} << 42;
@@ -27,33 +26,37 @@ bool is_sane(int64_t kib) {
 
 static_assert(std::size(kColumnFields) == ChangeRow::kFieldCount);
 
-constexpr std::string_view kColumns =
+constexpr std::string_view kNumbers =
     "c.epoch, c.process, c.tick, c.no, c.trait, c.size, c.pss, c.pss_dirty, "
     "c.shared_clean, c.shared_dirty, c.private_clean, c.private_dirty, "
-    "c.referenced, c.anonymous, c.swap, c.rss, c.rare";
+    "c.referenced, c.anonymous, c.swap, c.rss";
 
-// Columns of fields_kib that no sum needs: pss_dirty, referenced, anonymous.
-constexpr bool is_beside_sums(int field) {
-  return field == 1 || field == 6 || field == 7;
+// Columns that no sum needs: pss_dirty, referenced, anonymous.
+constexpr bool is_beside_sums(int column) {
+  return column == 7 || column == 12 || column == 13;
 }
 
+// Of kNumbers.
+constexpr size_t kNumberCount = 16;
+using Numbers = std::span<const int64_t, kNumberCount>;
+
 // False for what no kernel has said and no writer has written.
-bool take_row(const Statement& rows, ChangeColumns columns, ChangeRow& row) {
-  row.process = rows.integer(1);
-  row.tick = rows.integer(0) * kTicksPerEpoch +
-             std::clamp<int64_t>(rows.integer(2), 0, kTicksPerEpoch);
-  row.no = rows.integer(3);
-  row.trait = rows.integer(4);
-  row.size_kib = rows.integer(5);
-  for (int i = 0; i < static_cast<int>(ChangeRow::kFieldCount); ++i) {
-    const bool is_wanted = columns == ChangeColumns::All || !is_beside_sums(i);
-    row.fields_kib[static_cast<size_t>(i)] =
-        is_wanted ? rows.maybe_integer(6 + i).value_or(ChangeRow::kUnknown)
-                  : ChangeRow::kUnknown;
-  }
-  const std::optional<int64_t> rss = rows.maybe_integer(15);
-  if (rss) {
-    row.rss_kib = *rss;
+bool fill_row(Numbers numbers, ChangeRow& row) {
+  const auto number = [&](size_t column, int64_t otherwise) {
+    const int64_t value = numbers[column];
+    return value == Database::kNull ? otherwise : value;
+  };
+  const int64_t tick_in_epoch = number(2, 0);
+  row.process = number(1, 0);
+  row.tick = number(0, 0) * kTicksPerEpoch +
+             std::clamp<int64_t>(tick_in_epoch, 0, kTicksPerEpoch);
+  row.no = number(3, 0);
+  row.trait = number(4, 0);
+  row.size_kib = number(5, 0);
+  for (size_t i = 0; i < ChangeRow::kFieldCount; ++i)
+    row.fields_kib[i] = number(6 + i, ChangeRow::kUnknown);
+  if (numbers[15] != Database::kNull) {
+    row.rss_kib = numbers[15];
   } else if (row.fields_kib[5] == ChangeRow::kUnknown) {
     row.rss_kib = row.is_end() ? 0 : ChangeRow::kUnknown;
   } else {
@@ -61,11 +64,21 @@ bool take_row(const Statement& rows, ChangeColumns columns, ChangeRow& row) {
     for (size_t part : {2U, 3U, 4U, 5U})
       row.rss_kib += std::clamp<int64_t>(row.fields_kib[part], 0, kMostKib);
   }
-  row.rare = rows.text(16);
-  const int64_t tick_in_epoch = rows.integer(2);
   return tick_in_epoch >= 0 && tick_in_epoch < kTicksPerEpoch &&
          row.size_kib >= 0 && row.size_kib <= kMostAddressKib &&
          is_sane(row.rss_kib) && std::ranges::all_of(row.fields_kib, is_sane);
+}
+
+bool take_row(const Statement& rows, ChangeColumns columns, ChangeRow& row) {
+  std::array<int64_t, kNumberCount> numbers{};
+  for (int i = 0; i < static_cast<int>(kNumberCount); ++i) {
+    const bool is_wanted = columns == ChangeColumns::All || !is_beside_sums(i);
+    numbers[static_cast<size_t>(i)] =
+        is_wanted ? rows.maybe_integer(i).value_or(Database::kNull)
+                  : Database::kNull;
+  }
+  row.rare = rows.text(16);
+  return fill_row(numbers, row);
 }
 
 // Without the join a filter by process would read the whole table.
@@ -76,7 +89,7 @@ constexpr std::string_view kOfAll =
     " FROM proc_change c WHERE c.epoch BETWEEN ? AND ? ";
 
 std::string sql_of(std::string_view from, std::string_view rest) {
-  return "SELECT " + std::string(kColumns) + std::string(from) +
+  return "SELECT " + std::string(kNumbers) + ", c.rare" + std::string(from) +
          std::string(rest);
 }
 
@@ -112,7 +125,7 @@ std::optional<int64_t> maybe_rare_kib(const std::string& rare,
 
 std::optional<uint64_t> page_bytes(std::optional<int64_t> kib) {
   if (!kib) return std::nullopt;
-  return static_cast<uint64_t>(*kib) * kKib;
+  return static_cast<uint64_t>(*kib) * base::kKib;
 }
 
 }  // namespace
@@ -137,7 +150,7 @@ void fill_fields(const ChangeRow& row, const PresentFields& present,
                  model::SmapsFields& fields) {
   const auto set = [&](SmapsField field, std::optional<int64_t> kib) {
     if (kib && *kib != ChangeRow::kUnknown) {
-      fields.set(field, static_cast<uint64_t>(*kib) * kKib);
+      fields.set(field, static_cast<uint64_t>(*kib) * base::kKib);
     }
   };
   const bool is_scan = row.pss_kib() == ChangeRow::kUnknown;
@@ -238,22 +251,35 @@ base::Status walk_newest_first(
         return key.tick <= last && is_wanted(key);
       });
   if (!status) return status;
-  // Ordered by what the loops run over, so that nothing is sorted.
-  constexpr std::string_view kFilter =
-      "AND is_wanted(c.epoch, c.process, c.tick, c.no) ORDER BY ";
-  base::Result<Statement> rows = database.prepare(sql_of(
-      process ? kOfOne : kOfAll,
-      std::string(kFilter) + (process ? "e.id DESC, c.tick DESC, c.no DESC"
-                                      : "c.epoch DESC, c.process DESC, "
-                                        "c.tick DESC, c.no DESC")));
+  ChangeRow taken;
+  bool is_absurd = false;
+  status = database.set_filter(
+      "take_change", kNumberCount, [&](std::span<const int64_t> values) {
+        taken.rare.clear();
+        is_absurd |= !fill_row(values.first<kNumberCount>(), taken);
+        if (!is_absurd) visit(taken);
+        return false;
+      });
+  if (!status) return status;
+  // Ordered by what the loops run over, so that nothing is sorted. Only a row
+  // with rare fields is left for the loop below.
+  const std::string filter =
+      "AND CASE WHEN NOT is_wanted(c.epoch, c.process, c.tick, c.no) THEN 0 "
+      "WHEN c.rare IS NULL THEN take_change(" +
+      std::string(kNumbers) + ") ELSE 1 END ORDER BY ";
+  base::Result<Statement> rows = database.prepare(
+      sql_of(process ? kOfOne : kOfAll,
+             filter + (process ? "e.id DESC, c.tick DESC, c.no DESC"
+                               : "c.epoch DESC, c.process DESC, "
+                                 "c.tick DESC, c.no DESC")));
   if (!rows) return rows.error();
   rows->bind(0, first / kTicksPerEpoch);
   rows->bind(1, last / kTicksPerEpoch);
   if (process) rows->bind(2, *process);
-  ChangeRow taken;
   while (true) {
     base::Result<bool> row = rows->step();
     if (!row) return row.error();
+    if (is_absurd) return absurd(database.path());
     if (!*row) return base::Ok{};
     if (!take_row(*rows, ChangeColumns::All, taken)) {
       return absurd(database.path());

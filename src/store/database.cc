@@ -42,12 +42,16 @@ base::Error error_of(sqlite3* handle, const std::string& path,
   return base::fail(kind_of(code), what + ": " + sqlite3_errmsg(handle));
 }
 
-constexpr int kMostArguments = 8;
+constexpr int kMostArguments = 16;
 
 void call_filter(sqlite3_context* context, int count, sqlite3_value** values) {
   std::array<int64_t, kMostArguments> arguments{};
-  for (int i = 0; i < count; ++i)
-    arguments[static_cast<size_t>(i)] = sqlite3_value_int64(values[i]);
+  for (int i = 0; i < count; ++i) {
+    arguments[static_cast<size_t>(i)] =
+        sqlite3_value_type(values[i]) == SQLITE_NULL
+            ? Database::kNull
+            : sqlite3_value_int64(values[i]);
+  }
   const auto* filter =
       static_cast<const Database::Filter*>(sqlite3_user_data(context));
   const std::span all(arguments);
@@ -55,7 +59,7 @@ void call_filter(sqlite3_context* context, int count, sqlite3_value** values) {
                      (*filter)(all.first(static_cast<size_t>(count))) ? 1 : 0);
 }
 
-int64_t size_of(const std::string& path) {
+int64_t size_if_there(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 ? info.st_size : -1;
 }
@@ -78,7 +82,7 @@ std::string address_of(const std::string& path, OpenMode mode) {
       address += kHex[byte & 15];
     }
   }
-  if (mode == OpenMode::ReadOnly && size_of(path + "-wal") <= 0) {
+  if (mode == OpenMode::ReadOnly && size_if_there(path + "-wal") <= 0) {
     address += "?immutable=1";
   }
   return address;
@@ -145,8 +149,10 @@ int64_t Statement::integer(int column) const {
 }
 
 std::optional<int64_t> Statement::maybe_integer(int column) const {
-  if (is_null(column)) return std::nullopt;
-  return integer(column);
+  // Asked for once: finding the column is what costs.
+  sqlite3_value* value = sqlite3_column_value(statement_.get(), column);
+  if (sqlite3_value_type(value) == SQLITE_NULL) return std::nullopt;
+  return sqlite3_value_int64(value);
 }
 
 double Statement::real(int column) const {
@@ -177,7 +183,7 @@ std::string Statement::column_name(int column) const {
 }
 
 base::Result<Database> Database::open(const std::string& path, OpenMode mode) {
-  const int64_t size = size_of(path);
+  const int64_t size = size_if_there(path);
   if (mode == OpenMode::Create && size >= 0) {
     return base::fail(ErrorKind::Misused, path + ": it exists already");
   }
@@ -237,9 +243,11 @@ base::Status Database::set_filter(const std::string& name, int argument_count,
     return base::Ok{};
   }
   slot = std::make_unique<Filter>(std::move(filter));
-  const int code = sqlite3_create_function_v2(
-      handle_.get(), name.c_str(), argument_count, SQLITE_UTF8, slot.get(),
-      call_filter, nullptr, nullptr, nullptr);
+  const int code =
+      sqlite3_create_function_v2(handle_.get(), name.c_str(), argument_count,
+                                 // No view of a hostile file may call it.
+                                 SQLITE_UTF8 | SQLITE_DIRECTONLY, slot.get(),
+                                 call_filter, nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) {
     filters_.erase(name);
     return error("");

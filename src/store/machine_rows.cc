@@ -1,5 +1,7 @@
 #include "store/machine_rows.h"
 
+#include "base/units.h"
+
 namespace tidemark::store {
 namespace {
 
@@ -8,7 +10,6 @@ using model::Machine;
 using model::MemInfo;
 using model::VmStat;
 
-constexpr uint64_t kKib = 1024;
 constexpr uint64_t kNsPerUs = 1000;
 
 constexpr std::optional<uint64_t> MemInfo::*kMemInfo[] = {
@@ -68,7 +69,7 @@ MachineRow machine_row(const Machine& machine) {
   MachineRow row;
   size_t at = 0;
   for (auto field : kMemInfo)
-    row[at++] = divided(machine.meminfo.*field, kKib);
+    row[at++] = divided(machine.meminfo.*field, base::kKib);
   if (machine.zoneinfo) {
     row[at] = divided(machine.zoneinfo->free_pages, 1);
     row[at + 1] = divided(machine.zoneinfo->managed_pages, 1);
@@ -80,8 +81,8 @@ MachineRow machine_row(const Machine& machine) {
   row[at++] = divided(machine.pressure.some_ns, kNsPerUs);
   row[at++] = divided(machine.pressure.full_ns, kNsPerUs);
   if (machine.zram) {
-    row[at] = divided(machine.zram->stored_bytes, kKib);
-    row[at + 1] = divided(machine.zram->memory_bytes, kKib);
+    row[at] = divided(machine.zram->stored_bytes, base::kKib);
+    row[at + 1] = divided(machine.zram->memory_bytes, base::kKib);
   }
   static_assert(std::size(kMemInfo) + 3 + std::size(kVmStat) + 4 ==
                 kMachineColumns);
@@ -91,7 +92,7 @@ MachineRow machine_row(const Machine& machine) {
 void fill_machine(const MachineRow& row, Machine& machine) {
   size_t at = 0;
   for (auto field : kMemInfo)
-    machine.meminfo.*field = multiplied(row[at++], kKib);
+    machine.meminfo.*field = multiplied(row[at++], base::kKib);
   if (row[at]) {
     machine.zoneinfo = model::ZoneInfo();
     machine.zoneinfo->free_pages = multiplied(row[at], 1).value_or(0);
@@ -105,35 +106,35 @@ void fill_machine(const MachineRow& row, Machine& machine) {
   machine.pressure.some_ns = multiplied(row[at++], kNsPerUs);
   machine.pressure.full_ns = multiplied(row[at++], kNsPerUs);
   if (row[at]) {
-    machine.zram = model::Zram{multiplied(row[at], kKib).value_or(0),
-                               multiplied(row[at + 1], kKib).value_or(0)};
+    machine.zram = model::Zram{multiplied(row[at], base::kKib).value_or(0),
+                               multiplied(row[at + 1], base::kKib).value_or(0)};
   }
 }
 
 CgroupRow cgroup_row(const model::Cgroup& cgroup) {
   CgroupRow row;
-  row[0] = divided(cgroup.charged_bytes.value, kKib);
-  row[1] = divided(cgroup.peak_bytes.value, kKib);
-  row[2] = divided(cgroup.limit_bytes, kKib);
+  row[0] = divided(cgroup.charged_bytes.value, base::kKib);
+  row[1] = divided(cgroup.peak_bytes.value, base::kKib);
+  row[2] = divided(cgroup.limit_bytes, base::kKib);
   size_t at = 3;
   for (auto field : kGroupStat)
-    row[at++] = divided(cgroup.stat.*field, kKib);
+    row[at++] = divided(cgroup.stat.*field, base::kKib);
   static_assert(std::size(kGroupStat) + 3 == kCgroupColumns);
   return row;
 }
 
 void fill_cgroup(const CgroupRow& row, model::Cgroup& cgroup) {
   const auto reading = [](std::optional<int64_t> kib) {
-    std::optional<uint64_t> bytes = multiplied(kib, kKib);
+    std::optional<uint64_t> bytes = multiplied(kib, base::kKib);
     return bytes ? model::known(*bytes)
                  : model::unknown<uint64_t>("not in the recording");
   };
   cgroup.charged_bytes = reading(row[0]);
   cgroup.peak_bytes = reading(row[1]);
-  cgroup.limit_bytes = multiplied(row[2], kKib);
+  cgroup.limit_bytes = multiplied(row[2], base::kKib);
   size_t at = 3;
   for (auto field : kGroupStat)
-    cgroup.stat.*field = multiplied(row[at++], kKib);
+    cgroup.stat.*field = multiplied(row[at++], base::kKib);
 }
 
 }  // namespace tidemark::store

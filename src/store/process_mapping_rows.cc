@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/units.h"
 #include "model/rollup.h"
 #include "store/process_rows.h"
 #include "store/schema.h"
@@ -28,7 +29,7 @@ std::string rare_text(const model::SmapsFields& fields) {
   const auto add = [&](SmapsField field) {
     text += text.empty() ? "{\"" : ",\"";
     text += model::kSmapsLabels[static_cast<size_t>(field)].kernel_label;
-    text += "\":" + std::to_string(fields.get_or_zero(field) / kKib);
+    text += "\":" + std::to_string(fields.get_or_zero(field) / base::kKib);
   };
   for (SmapsField field : kRareFields) {
     if (fields.get_or_zero(field) != 0) add(field);
@@ -48,16 +49,16 @@ uint64_t sum_of_parts(const model::SmapsFields& fields) {
 
 model::RollupTotals totals_of(const model::SmapsFields& fields) {
   const auto kib_of = [&](SmapsField field) {
-    return fields.get_or_zero(field) / kKib;
+    return fields.get_or_zero(field) / base::kKib;
   };
   model::RollupTotals totals;
   totals.rss = kib_of(SmapsField::Rss);
   totals.pss = kib_of(SmapsField::Pss);
-  totals.uss = model::uss_bytes(fields).value_or(0) / kKib;
+  totals.uss = model::uss_bytes(fields).value_or(0) / base::kKib;
   totals.swap = fields.get(SmapsField::SwapPss)
                     .value_or(fields.get_or_zero(SmapsField::Swap)) /
-                kKib;
-  totals.hugetlb = model::hugetlb_bytes(fields).value_or(0) / kKib;
+                base::kKib;
+  totals.hugetlb = model::hugetlb_bytes(fields).value_or(0) / base::kKib;
   totals.private_hugetlb = kib_of(SmapsField::PrivateHugetlb);
   totals.pss_anon = kib_of(SmapsField::PssAnon);
   totals.pss_file = kib_of(SmapsField::PssFile);
@@ -181,7 +182,7 @@ base::Status ProcessRows::write_change(const LiveMapping& live,
   row.bind(2, context.tick % kTicksPerEpoch);
   row.bind(3, live.no);
   row.bind(4, live.trait);
-  row.bind(5, as_integer(live.mapping.size_bytes() / kKib));
+  row.bind(5, as_integer(live.mapping.size_bytes() / base::kKib));
   int column = 6;
   for (SmapsField field : kColumnFields)
     row.bind(column++, kib(fields.get(field)));
@@ -231,8 +232,8 @@ base::Status ProcessRows::write_death(const StoredMapping& dead,
   row.bind(3, dead.no);
   row.bind(4, dead.trait);
   row.bind(5, int64_t{0});
-  constexpr int kColumns = 17;
-  for (int column = 6; column < kColumns; ++column)
+  constexpr int kColumnCount = 17;
+  for (int column = 6; column < kColumnCount; ++column)
     row.bind_null(column);
   ++rows_since_keyframe_;
   return row.run();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/units.h"
 #include "store/schema.h"
 #include "store/units.h"
 
@@ -127,7 +128,7 @@ base::Status ProcessRows::write_identity(const Process& process,
 base::Status ProcessRows::write_counters(const Process& process,
                                          const RowContext& context) {
   const auto pages = [&](uint64_t count) {
-    return as_integer(count * context.page_size_bytes / kKib);
+    return as_integer(count * context.page_size_bytes / base::kKib);
   };
   CounterRow now;
   if (process.statm) {
@@ -160,7 +161,7 @@ base::Status ProcessRows::write_status(const Process& process,
   }
   if (process.statm) {
     const auto pages = [&](uint64_t count) {
-      return as_integer(count * context.page_size_bytes / kKib);
+      return as_integer(count * context.page_size_bytes / base::kKib);
     };
     now[2] = pages(process.statm->size_pages);
     now[3] = pages(process.statm->text_pages);

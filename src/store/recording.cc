@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "base/units.h"
 #include "store/recording_info.h"
 #include "store/recording_reader.h"
 #include "store/schema.h"
@@ -16,7 +17,6 @@ using model::ProcessMaxima;
 using model::RecordedProcess;
 using model::Sample;
 
-constexpr uint64_t kKib = 1024;
 constexpr uint64_t kAddressUnit = 4096;
 constexpr int64_t kLastTick = int64_t{1} << 52;  // more than anybody waits for
 
@@ -25,7 +25,7 @@ constexpr int64_t kLastTick = int64_t{1} << 52;  // more than anybody waits for
 std::optional<uint64_t> bytes_of(const Statement& rows, int column) {
   const std::optional<int64_t> kib = rows.maybe_integer(column);
   if (!kib) return std::nullopt;
-  return static_cast<uint64_t>(*kib) * kKib;
+  return static_cast<uint64_t>(*kib) * base::kKib;
 }
 
 base::Status for_each(Statement& rows, const std::function<void()>& visit) {
@@ -64,24 +64,26 @@ base::Status Recording::Reader::load_details() {
 }
 
 base::Status Recording::Reader::load_ticks() {
-  base::Result<Statement> rows = database_.prepare(
-      "SELECT id, state, utc_ns, monotonic_ns, read_ns, oldest_detail, "
-      "undetailed, scanned FROM tick ORDER BY id");
-  if (!rows) return rows.error();
   bool is_sane = true;
-  base::Status status = for_each(*rows, [&] {
-    model::RecordedTick tick;
-    tick.id = rows->integer(0);
-    is_sane &= tick.id >= 0 && tick.id <= kLastTick;
-    tick.is_new_high = rows->integer(1) == 1;
-    tick.realtime_ns = static_cast<uint64_t>(rows->integer(2));
-    tick.monotonic_ns = static_cast<uint64_t>(rows->integer(3));
-    tick.read_ns = static_cast<uint64_t>(rows->integer(4));
-    tick.oldest_detail_ticks = static_cast<uint64_t>(rows->integer(5));
-    tick.undetailed_count = static_cast<uint64_t>(rows->integer(6));
-    tick.scanned_count = static_cast<uint64_t>(rows->integer(7));
-    ticks_.push_back(tick);
-  });
+  base::Status status =
+      database_.set_filter("take_tick", 8, [&](std::span<const int64_t> row) {
+        model::RecordedTick tick;
+        tick.id = row[0];
+        is_sane &= tick.id >= 0 && tick.id <= kLastTick;
+        tick.is_new_high = row[1] == 1;
+        tick.realtime_ns = static_cast<uint64_t>(row[2]);
+        tick.monotonic_ns = static_cast<uint64_t>(row[3]);
+        tick.read_ns = static_cast<uint64_t>(row[4]);
+        tick.oldest_detail_ticks = static_cast<uint64_t>(row[5]);
+        tick.undetailed_count = static_cast<uint64_t>(row[6]);
+        tick.scanned_count = static_cast<uint64_t>(row[7]);
+        ticks_.push_back(tick);
+        return false;
+      });
+  if (!status) return status;
+  status = database_.execute(
+      "SELECT id FROM tick WHERE take_tick(id, state, utc_ns, monotonic_ns, "
+      "read_ns, oldest_detail, undetailed, scanned) ORDER BY id");
   if (status && !is_sane) return damaged("an absurd tick");
   return status;
 }
@@ -189,17 +191,22 @@ base::Result<const Recording::Reader::Heads*> Recording::Reader::heads_of(
     int64_t process) {
   auto known = heads_.find(process);
   if (known != heads_.end()) return &known->second;
-  base::Result<Statement> rows = database_.prepare(
-      "SELECT no, start, file_offset, object FROM proc_mapping "
-      "WHERE process = ?");
-  if (!rows) return rows.error();
-  rows->bind(0, process);
+  if (!head_rows_) {
+    base::Result<Statement> prepared = database_.prepare(
+        "SELECT no, start, file_offset, object FROM proc_mapping "
+        "WHERE process = ? ORDER BY no");
+    if (!prepared) return prepared.error();
+    head_rows_ = std::move(*prepared);
+  }
+  Statement& rows = *head_rows_;
+  rows.bind(0, process);
   Heads heads;
-  base::Status status = for_each(*rows, [&] {
-    heads[rows->integer(0)] = {
-        static_cast<uint64_t>(rows->integer(1)) * kAddressUnit,
-        static_cast<uint64_t>(rows->integer(2)) * kAddressUnit,
-        rows->integer(3)};
+  base::Status status = for_each(rows, [&] {
+    heads.emplace_hint(
+        heads.end(), rows.integer(0),
+        MappingHead{static_cast<uint64_t>(rows.integer(1)) * kAddressUnit,
+                    static_cast<uint64_t>(rows.integer(2)) * kAddressUnit,
+                    rows.integer(3)});
   });
   if (!status) return status.error();
   return &heads_.emplace(process, std::move(heads)).first->second;

@@ -6,8 +6,10 @@
 #include <set>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
+#include "base/units.h"
 #include "store/machine_rows.h"
 #include "store/recording_reader.h"
 #include "store/schema.h"
@@ -19,7 +21,6 @@ using model::Process;
 using model::RecordedProcess;
 using model::Sample;
 
-constexpr uint64_t kKib = 1024;
 // A moment, and one before it to compare with.
 constexpr size_t kMostMoments = 2;
 
@@ -61,31 +62,41 @@ bool lives_at(const RecordedProcess& process, int64_t tick) {
 
 base::Status Recording::Reader::fill_counters(
     int64_t base_tick, int64_t tick, std::map<int64_t, Process>& processes) {
+  // The newest of each process is what counts, so they are read first and the
+  // rest, once all are known, not at all.
   base::Result<Statement> rows = database_.prepare(
       "SELECT process, epoch * 16 + tick, resident, shared, minor_faults, "
       "major_faults FROM proc_counter WHERE epoch BETWEEN ? AND ? "
-      "ORDER BY epoch, process, tick");
+      "ORDER BY epoch DESC, process DESC, tick DESC");
   if (!rows) return rows.error();
   rows->bind(0, base_tick / kTicksPerEpoch);
   rows->bind(1, tick / kTicksPerEpoch);
-  return for_each(*rows, [&] {
-    auto found = processes.find(rows->integer(0));
-    if (found == processes.end() || rows->integer(1) > tick ||
-        rows->integer(1) < base_tick) {
-      return;
-    }
-    Process& process = found->second;
+  const auto pages = [&](int column) {
+    return static_cast<uint64_t>(rows->integer(column)) * base::kKib /
+           info_.page_size_bytes;
+  };
+  std::unordered_set<int64_t> unknown;
+  for (const auto& [id, process] : processes)
+    unknown.insert(id);
+  while (!unknown.empty()) {
+    base::Result<bool> row = rows->step();
+    if (!row) return row.error();
+    if (!*row) break;
+    const int64_t at = rows->integer(1);
+    if (at > tick || at < base_tick) continue;
+    const int64_t id = rows->integer(0);
+    if (unknown.erase(id) == 0) continue;
+    Process& process = processes.at(id);
     process.statm.reset();
     if (!rows->is_null(2)) {
       process.statm = model::Statm();
-      process.statm->resident_pages = static_cast<uint64_t>(rows->integer(2)) *
-                                      kKib / info_.page_size_bytes;
-      process.statm->shared_pages = static_cast<uint64_t>(rows->integer(3)) *
-                                    kKib / info_.page_size_bytes;
+      process.statm->resident_pages = pages(2);
+      process.statm->shared_pages = pages(3);
     }
     process.stat.minor_fault_count = static_cast<uint64_t>(rows->integer(4));
     process.stat.major_fault_count = static_cast<uint64_t>(rows->integer(5));
-  });
+  }
+  return base::Ok{};
 }
 
 base::Status Recording::Reader::fill_states(
@@ -162,8 +173,8 @@ base::Result<Process> Recording::Reader::make_process(
     if (trait == traits_.end()) return damaged("a mapping without its traits");
     model::Mapping& mapping = mappings[i];
     mapping.start_address = head->start_address;
-    mapping.end_address =
-        mapping.start_address + static_cast<uint64_t>(row->size_kib) * kKib;
+    mapping.end_address = mapping.start_address +
+                          static_cast<uint64_t>(row->size_kib) * base::kKib;
     mapping.offset_bytes = head->offset_bytes;
     const Object& object = objects_[head->object];
     mapping.device_major = object.device_major;
@@ -246,22 +257,6 @@ struct Recording::Reader::MappingState {
   }
 };
 
-// True when a pass over all rows between two ticks would read much that newer
-// keyframes repeat.
-bool Recording::Reader::has_many_keyframes(int64_t first, int64_t last) const {
-  size_t process_count = 0;
-  size_t overtaken_count = 0;
-  for (const auto& [id, frames] : keyframes_) {
-    const auto count =
-        static_cast<size_t>(std::ranges::upper_bound(frames, last) -
-                            std::ranges::lower_bound(frames, first));
-    if (count == 0) continue;
-    ++process_count;
-    overtaken_count += count - 1;
-  }
-  return overtaken_count > process_count / 4;
-}
-
 base::Status Recording::Reader::walk_to(
     std::map<int64_t, MappingState>& states) {
   auto last_used = states.begin();  // rows come by process
@@ -283,15 +278,19 @@ base::Status Recording::Reader::walk_to(
     return whole;
   };
   MappingState::Span all = whole_span(states.begin()->second);
+  int64_t told_ticks = 0;
   for (const auto& [id, state] : states) {
     const MappingState::Span whole = whole_span(state);
     all.first = std::min(all.first, whole.first);
     all.last = std::max(all.last, whole.last);
+    told_ticks += whole.last - whole.first + 1;
   }
   // One pass is cheaper than a seek for each process and epoch, unless much of
-  // what it reads is overtaken.
+  // what it reads lies before the keyframes of most.
   constexpr size_t kFew = 4;
-  if (states.size() > kFew && !has_many_keyframes(all.first, all.last)) {
+  const int64_t passed_ticks =
+      (all.last - all.first + 1) * static_cast<int64_t>(states.size());
+  if (states.size() > kFew && passed_ticks / 2 <= told_ticks) {
     return walk_newest_first(database_, {}, all.first, all.last, is_wanted,
                              take);
   }

@@ -111,7 +111,6 @@ class Recording::Reader {
       std::span<const int64_t> ticks, const ProcessSet& chosen);
   base::Status fill_mappings(std::vector<Moment>& moments);
   base::Status walk_to(std::map<int64_t, MappingState>& states);
-  bool has_many_keyframes(int64_t first, int64_t last) const;
   base::Result<model::Process> make_process(
       const std::vector<const ChangeRow*>& rows, int64_t process_id,
       model::Process process);
@@ -146,6 +145,7 @@ class Recording::Reader {
   std::map<int64_t, std::vector<int64_t>> keyframes_;  // by process, ascending
   std::map<int64_t, DetailPlan> plans_;
   std::map<int64_t, Heads> heads_;
+  std::optional<Statement> head_rows_;
 };
 
 }  // namespace tidemark::store

@@ -2,6 +2,7 @@
 #include <functional>
 #include <map>
 
+#include "base/units.h"
 #include "store/recording_reader.h"
 #include "store/schema.h"
 
@@ -10,7 +11,6 @@ namespace {
 
 using model::RecordedProcess;
 
-constexpr uint64_t kKib = 1024;
 constexpr int64_t kMostResidentKib = int64_t{1} << 42;
 
 }  // namespace
@@ -62,7 +62,7 @@ base::Status Recording::Reader::sum_residents(const ProcessSet& chosen,
     const int64_t kib =
         std::clamp<int64_t>(rows->integer(2), 0, kMostResidentKib);
     sum.set_resident(rows->integer(0), rows->integer(1),
-                     kib * static_cast<int64_t>(kKib));
+                     kib * static_cast<int64_t>(base::kKib));
   });
 }
 

@@ -26,7 +26,7 @@ inline constexpr int64_t kTicksPerEpoch = 16;
 
 // At each so many ticks everything known is written again, so that the state at
 // any moment is found in the rows since the base before it.
-inline constexpr int64_t kTicksPerBase = 2048;
+inline constexpr int64_t kTicksPerBase = 1024;
 
 // Makes the tables and views in one transaction: a file is empty or whole.
 base::Status create_schema(Database& database);

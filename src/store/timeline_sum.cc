@@ -7,7 +7,7 @@
 namespace tidemark::store {
 namespace {
 
-constexpr int64_t kKib = 1024;
+constexpr int64_t kSignedKib = 1024;  // of differences
 
 uint64_t known(int64_t kib) {
   return kib == ChangeRow::kUnknown ? 0 : static_cast<uint64_t>(kib);
@@ -15,7 +15,7 @@ uint64_t known(int64_t kib) {
 
 // Sums of what was added before are never negative.
 void change(uint64_t& sum, int64_t delta_kib) {
-  sum += static_cast<uint64_t>(delta_kib * kKib);
+  sum += static_cast<uint64_t>(delta_kib * kSignedKib);
 }
 
 model::RollupTotals totals_of(const ChangeRow& row, bool has_swap_pss) {
@@ -248,7 +248,7 @@ void SeriesSum::change(size_t series, int64_t tick, int64_t delta_kib) {
   if (delta_kib == 0) return;
   Sum& sum = sums_[series];
   sum.kib += delta_kib;
-  const auto bytes = static_cast<uint64_t>(sum.kib * kKib);
+  const auto bytes = static_cast<uint64_t>(sum.kib * kSignedKib);
   std::vector<std::pair<int64_t, uint64_t>>& points = sum.series.points;
   if (!points.empty() && points.back().first == tick) {
     points.back().second = bytes;

@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <optional>
 
-namespace tidemark::store {
+#include "base/units.h"
 
-inline constexpr uint64_t kKib = 1024;
+namespace tidemark::store {
 
 inline std::optional<int64_t> kib(std::optional<uint64_t> bytes) {
   if (!bytes) return std::nullopt;
-  return static_cast<int64_t>(*bytes / kKib);
+  return static_cast<int64_t>(*bytes / base::kKib);
 }
 
 // Signed 64-bit is all SQLite has; counters of the kernel never get there.

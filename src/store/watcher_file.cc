@@ -12,6 +12,7 @@
 
 #include "base/fd.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "model/region.h"
 #include "store/schema.h"
 
@@ -22,7 +23,6 @@ using base::ErrorKind;
 using model::Mapping;
 using model::SmapsField;
 
-constexpr uint64_t kKib = 1024;
 // More than any machine has; a recording refuses it, too.
 constexpr int64_t kMostKib = int64_t{1} << 42;
 constexpr uint64_t kPageKib = 4;  // it multiplies statm by four everywhere
@@ -305,9 +305,9 @@ base::Result<std::vector<WatcherRange>> WatcherFile::read_ranges(
       return malformed("a size out of range in 'data'");
     }
     mapping.fields.set(SmapsField::Rss,
-                       static_cast<uint64_t>(ranges_.integer(5)) * kKib);
+                       static_cast<uint64_t>(ranges_.integer(5)) * base::kKib);
     mapping.fields.set(SmapsField::Pss,
-                       static_cast<uint64_t>(ranges_.integer(6)) * kKib);
+                       static_cast<uint64_t>(ranges_.integer(6)) * base::kKib);
   }
 }
 
@@ -408,13 +408,13 @@ void take_machine(const Statement& row, model::MemInfo& info) {
   int column = 1;
   for (auto field : kColumns) {
     const int64_t kib = row.integer(column++);
-    if (is_amount(kib)) info.*field = static_cast<uint64_t>(kib) * kKib;
+    if (is_amount(kib)) info.*field = static_cast<uint64_t>(kib) * base::kKib;
   }
   const int64_t reclaimable = row.integer(column - 1);
   const int64_t slab = row.integer(column);
   if (is_amount(slab) && is_amount(reclaimable) && slab >= reclaimable) {
     info.slab_unreclaimable_bytes =
-        static_cast<uint64_t>(slab - reclaimable) * kKib;
+        static_cast<uint64_t>(slab - reclaimable) * base::kKib;
   }
 }
 

@@ -5,13 +5,13 @@
 #include <set>
 #include <string>
 
+#include "base/units.h"
+
 namespace tidemark::store {
 namespace {
 
 using model::Mapping;
 using model::SmapsField;
-
-constexpr uint64_t kKib = 1024;
 
 struct Sums {
   uint64_t rss_kib = 0;
@@ -22,8 +22,10 @@ struct Sums {
 Sums sums_of(const std::vector<WatcherRange>& ranges) {
   Sums sums;
   for (const WatcherRange& range : ranges) {
-    sums.rss_kib += range.mapping.fields.get_or_zero(SmapsField::Rss) / kKib;
-    sums.pss_kib += range.mapping.fields.get_or_zero(SmapsField::Pss) / kKib;
+    sums.rss_kib +=
+        range.mapping.fields.get_or_zero(SmapsField::Rss) / base::kKib;
+    sums.pss_kib +=
+        range.mapping.fields.get_or_zero(SmapsField::Pss) / base::kKib;
   }
   return sums;
 }
@@ -48,7 +50,7 @@ bool has_twice(const std::vector<WatcherRange>& ranges) {
 void drop_nowhere(std::vector<WatcherRange>& ranges) {
   std::erase_if(ranges, [](const WatcherRange& range) {
     return range.row_id < 0 ||
-           range.mapping.end_address < range.mapping.start_address + kKib;
+           range.mapping.end_address < range.mapping.start_address + base::kKib;
   });
 }
 

@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "base/units.h"
+
 namespace tidemark::store {
 namespace {
 
@@ -9,9 +11,7 @@ using model::Mapping;
 using model::Process;
 using model::SmapsField;
 
-constexpr uint64_t kKib = 1024;
-
-constexpr const char* kTables = R"sql(
+constexpr const char* kWatcherTables = R"sql(
 CREATE TABLE process(
   id UNSIGNED BIG INT PRIMARY KEY, pid INTEGER NOT NULL, start_time,
   name varchar(255) NULL);
@@ -49,7 +49,7 @@ CREATE TABLE system_memory(
 )sql";
 
 int64_t kib(std::optional<uint64_t> bytes) {
-  return static_cast<int64_t>(bytes.value_or(0) / kKib);
+  return static_cast<int64_t>(bytes.value_or(0) / base::kKib);
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ base::Status WatcherWriter::prepare() {
   // It is made whole or thrown away, so nothing has to survive a crash.
   base::Status status = database_.execute(
       std::string("PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY;") +
-      kTables + "BEGIN;");
+      kWatcherTables + "BEGIN;");
   if (!status) return status;
   const std::pair<Statement*, std::string_view> wanted[] = {
       {&process_, "INSERT INTO process VALUES(?,?,?,?)"},
@@ -126,7 +126,7 @@ base::Status WatcherWriter::add_measurement(int64_t key, int64_t process_key,
                                             const std::string& time) {
   const model::Statm statm = process.statm.value_or(model::Statm());
   const auto pages = [&](uint64_t count) {
-    return static_cast<int64_t>(count * moment.page_size_bytes / kKib);
+    return static_cast<int64_t>(count * moment.page_size_bytes / base::kKib);
   };
   int64_t rss = 0;
   int64_t pss = 0;
