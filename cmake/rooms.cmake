@@ -34,6 +34,17 @@ function(tidemark_room name)
   target_sources(
     ${library} ${visibility} FILE_SET HEADERS BASE_DIRS ${root} FILES ${headers})
   set_target_properties(${library} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+  if(TIDEMARK_JOINED AND sources)
+    # A name in the unnamed namespaces of two files is then one too many, which
+    # has shown more duplicates than it cost. Files with a BPF skeleton each have
+    # a deleter of their own.
+    set_target_properties(
+      ${library} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    set(alone ${sources})
+    list(FILTER alone INCLUDE REGEX /source/bpf/)
+    set_source_files_properties(
+      ${alone} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
   target_include_directories(${library} ${visibility} ${root})
   foreach(dependency IN LISTS room_DEPENDS)
     if(TARGET tidemark_${dependency})
