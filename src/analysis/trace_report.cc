@@ -17,7 +17,7 @@ struct Named {
   TraceReportKind kind;
   std::string_view token;
 };
-constexpr std::array<Named, 10> kReports = {{
+constexpr std::array<Named, 11> kReports = {{
     {TraceReportKind::ModuleSummary, "module_summary"},
     {TraceReportKind::ModuleTop, "module_top"},
     {TraceReportKind::TaskSummary, "task_summary"},
@@ -28,6 +28,7 @@ constexpr std::array<Named, 10> kReports = {{
     {TraceReportKind::Tree, "tree"},
     {TraceReportKind::Peak, "peak"},
     {TraceReportKind::Growth, "growth"},
+    {TraceReportKind::Modules, "modules"},
 }};
 
 constexpr std::array<std::pair<TraceGroup, std::string_view>, 4> kGroups = {{
@@ -54,6 +55,7 @@ std::vector<TraceGroup> groups_of(TraceReportKind kind,
     case TraceReportKind::Tree:
     case TraceReportKind::Peak:
     case TraceReportKind::Growth:
+    case TraceReportKind::Modules:
     case TraceReportKind::ProcSlabStatic:
       break;
   }
@@ -225,6 +227,9 @@ TraceReport make_trace_report(
       if (spec.tree.top > 0 && section.growing.size() > spec.tree.top) {
         section.growing.resize(spec.tree.top);
       }
+    } else if (spec.kind == TraceReportKind::Modules) {
+      section.modules =
+          make_module_table(trace, spec.tree.order, spec.tree.top);
     } else {
       section.tree = make_trace_tree(trace, spec.tree);
     }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <memory>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "source/cgroups.h"
 #include "source/kernel_files.h"
 #include "source/roots.h"
+#include "source/trace_before.h"
 #include "view/json/trace.h"
 #include "view/profile/trace_profile.h"
 #include "view/text/trace.h"
@@ -23,6 +25,7 @@
 namespace tidemark::cli {
 namespace {
 
+using analysis::TraceReportKind;
 using base::ErrorKind;
 
 struct TraceCommandOptions {
@@ -87,6 +90,12 @@ base::Result<std::vector<analysis::TraceReportSpec>> specs_of(
   return analysis::parse_trace_reports(options.at_peak ? "peak" : "tree", tree);
 }
 
+bool has(const std::vector<analysis::TraceReportSpec>& specs,
+         TraceReportKind kind) {
+  return std::ranges::find(specs, kind, &analysis::TraceReportSpec::kind) !=
+         specs.end();
+}
+
 base::Status resolve_cgroup(const source::Roots& roots,
                             TraceCommandOptions& options) {
   if (options.cgroup.empty()) return base::Ok{};
@@ -145,6 +154,7 @@ base::Result<ExitCode> run_page_owner(
   base::Result<model::Trace> trace =
       read_page_owner_trace(roots, options.notes);
   if (!trace) return trace.error();
+  trace->before = source::read_trace_before(roots);
   base::Status status = print(options, roots, *trace, specs, *output);
   if (!status) return status.error();
   return ExitCode::Done;
@@ -165,11 +175,9 @@ base::Result<ExitCode> run_live(
   options.watch.follows_command = !options.everything;
   options.watch.ignores_broken_pipe = were_broken_pipes_ignored();
   options.watch.backend = model::trace_backend_from_token(options.backend);
-  for (const analysis::TraceReportSpec& spec : specs) {
-    if (spec.kind == analysis::TraceReportKind::Growth) {
-      options.watch.sees_growth = true;
-    }
-  }
+  options.watch.sees_growth = has(specs, TraceReportKind::Growth);
+  options.watch.tells_before = has(specs, TraceReportKind::Modules) ||
+                               options.common.format != Format::Text;
   TraceLine line(options.common);
   watch::TraceHooks hooks;
   hooks.progress = [&](const watch::TraceProgress& progress) {

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/trace_modules.h"
+
 namespace tidemark::model {
 
 enum class TraceBackend : uint8_t {
@@ -25,7 +27,8 @@ struct TraceFrame {
   uint64_t address = 0;
   std::string symbol;  // empty: no name is known for the address
   uint64_t offset = 0;
-  std::string module;  // empty: the kernel's image itself
+  std::string module;   // empty: the kernel's image itself
+  std::string loads{};  // of code that loads modules: which; empty: not told
   bool operator==(const TraceFrame&) const = default;
 };
 
@@ -98,7 +101,9 @@ struct Trace {
   uint64_t peak_realtime_ns = 0;
   uint64_t low_stretch_ns = 0;  // how long each stretch of TraceLeaf::lows is
   TraceFaults faults;
-  std::vector<std::string> notes;  // what this kernel could not be asked
+  std::vector<TraceModule> modules;   // that came or went
+  std::optional<TraceBefore> before;  // empty: nobody asked for it
+  std::vector<std::string> notes;     // what this kernel could not be asked
 };
 
 }  // namespace tidemark::model

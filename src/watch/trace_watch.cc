@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "source/trace_before.h"
 #include "watch/signal_relay.h"
 #include "watch/stop_signals.h"
 
@@ -32,6 +33,7 @@ constexpr Means kMeans[] = {
 struct Chosen {
   std::unique_ptr<source::LiveTrace> trace;
   std::vector<std::string> notes;
+  std::optional<model::TraceBefore> before;
 };
 
 // By what was asked for, or by the first that works. Where none does, the
@@ -40,6 +42,8 @@ base::Result<Chosen> prepare(const source::Roots& roots,
                              const TraceWatchOptions& options,
                              const source::TraceOptions& trace_options) {
   Chosen chosen;
+  // Before there are tables of ours in it.
+  if (options.tells_before) chosen.before = source::read_trace_before(roots);
   std::optional<base::Error> why;
   for (const Means& means : kMeans) {
     if (options.backend && *options.backend != means.backend) continue;
@@ -80,13 +84,14 @@ void follow(source::LiveTrace& trace, const TraceWatchOptions& options,
   }
 }
 
-base::Result<TraceOutcome> end(const Chosen& chosen, const source::Roots& roots,
+base::Result<TraceOutcome> end(Chosen& chosen, const source::Roots& roots,
                                std::optional<source::Ending> ending) {
   chosen.trace->freeze();
   base::Result<model::Trace> read = chosen.trace->read(roots);
   if (!read) return read.error();
   read->notes.insert(read->notes.begin(), chosen.notes.begin(),
                      chosen.notes.end());
+  read->before = std::move(chosen.before);
   return TraceOutcome{std::move(*read), ending};
 }
 

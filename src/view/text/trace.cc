@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "view/json/trace.h"
 #include "view/text/table.h"
+#include "view/text/trace_modules.h"
 
 namespace tidemark::view {
 namespace {
@@ -36,6 +37,7 @@ std::string frame_name(const TraceNode& node) {
   std::string name = base::visible(node.name);
   if (name.empty()) name = "?";
   if (!node.module.empty()) name += " " + base::visible(node.module);
+  if (!node.loads.empty()) name += " of " + base::visible(node.loads);
   return fmt::format("{} (0x{:x})", name, node.address);
 }
 
@@ -158,6 +160,7 @@ std::string node_name(const TraceNode& node) {
   }
   if (name.empty()) name = fmt::format("0x{:x}", node.address);
   if (!node.module.empty()) name += " [" + base::visible(node.module) + "]";
+  if (!node.loads.empty()) name += " of " + base::visible(node.loads);
   return name;
 }
 
@@ -319,7 +322,9 @@ std::string loss_line(const Trace& trace) {
 }
 
 std::string section_text(const TraceSection& section, const Trace& trace,
-                         const Amounts& amounts, const TextStyle& style) {
+                         const Amounts& amounts,
+                         const TraceTextOptions& options,
+                         const TextStyle& style) {
   switch (section.spec.kind) {
     case TraceReportKind::ModuleSummary:
       return module_summary(section, trace.page_size_bytes);
@@ -339,6 +344,9 @@ std::string section_text(const TraceSection& section, const Trace& trace,
       return tree_text(section, amounts, trace.has_peaks, style);
     case TraceReportKind::Growth:
       return growth_text(section, trace, amounts, style);
+    case TraceReportKind::Modules:
+      return trace_modules_text(section.modules, trace, options.in_pages,
+                                style);
   }
   return {};
 }
@@ -365,7 +373,7 @@ std::string trace_text(const analysis::TraceReport& report,
     } else {
       text += "\n";
     }
-    text += section_text(section, trace, amounts, style);
+    text += section_text(section, trace, amounts, options, style);
     if (options.has_banners) {
       text += fmt::format("======== Report format {} END ========\n", name);
     }

@@ -107,11 +107,30 @@ TEST(TraceText, NothingInANameMovesTheCursor) {
   Trace trace = some_trace();
   trace.tasks[0].command_line = "evil\x1b[2J\nname";
   trace.frames[0].symbol = "a\rb";
-  for (const char* list : {"task_top", "task_summary", "tree", "module_top"}) {
+  for (const char* list :
+       {"task_top", "task_summary", "tree", "module_top", "modules"}) {
     const std::string text = text_of(trace, list);
     EXPECT_EQ(text.find('\x1b'), std::string::npos) << list;
     EXPECT_EQ(text.find('\r'), std::string::npos) << list;
   }
+}
+
+TEST(TraceText, ModulesHaveColumnsForEachUse) {
+  Trace trace = some_trace();
+  trace.before.emplace();
+  trace.before->modules =
+      model::known(std::vector<model::KernelModule>{{"zsmalloc", 53'248, {}}});
+  trace.before->slab =
+      model::unknown<std::vector<model::SlabCache>>("slabs are secret");
+  const std::string text = text_of(trace, "modules", {true, true});
+  EXPECT_NE(text.find("IMAGE  LOADING  LATER  CACHE  SLAB    NOW   PEAK  "
+                      "MODULE\n"
+                      "   13        0  3,269      0     0  3,269  3,270  "
+                      "zsmalloc\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("before the trace"), std::string::npos) << text;
+  EXPECT_NE(text.find("slabs are secret"), std::string::npos) << text;
 }
 
 TEST(TraceText, SlabCachesThatCannotBeReadSayWhy) {
