@@ -304,6 +304,8 @@ static long give_frame(__u32 index, void* context) {
   return 0;
 }
 
+#include "trace_modules.h"
+
 // --- who and through what code
 // ---------------------------------------------------
 
@@ -357,6 +359,7 @@ static __noinline __u32 find_stack(void* context) {
     if (known) continue;
     bpf_probe_read_kernel(stack->frames, sizeof(stack->frames), mine->frames);
     stack->depth = mine->depth;
+    stack->seen_at = module_events;
     walk.stack = stack;
     bpf_loop(TM_STACK_DEPTH, note_meaning, &walk, 0);
     return index + 1;
@@ -567,6 +570,11 @@ int on_alloc(struct bpf_raw_tracepoint_args* context) {
   stack = bpf_map_lookup_elem(&stacks, &stack_index);
   if (!stack) return 0;
   if (needed_meaning && !(stack->meaning & needed_meaning)) return 0;
+  if ((stack->meaning & (TM_CODE_LOADING | TM_CODE_INTERRUPT)) ==
+      TM_CODE_LOADING) {
+    stack_number = stack_of_load(stack_number, stack->meaning);
+    if (!stack_number) return 0;
+  }
   task_number = find_task(stack->meaning);
   if (!task_number) return 0;
   task_index = task_number - 1;

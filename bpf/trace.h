@@ -31,6 +31,8 @@ struct tm_frame_chunk {
 enum tm_code_meaning {
   TM_CODE_INTERRUPT = 1, /* not for the task that runs */
   TM_CODE_WANTED = 2,    /* only stacks with such code are asked for */
+  TM_CODE_LOADING = 4,   /* a module is loaded */
+  TM_CODE_INIT = 8,      /* the kernel has told of it by now */
 };
 
 struct tm_code_range {
@@ -43,6 +45,10 @@ struct tm_trace_stack {
   __u64 hash; /* 0: the entry is free */
   __u32 meaning;
   __u32 depth;
+  __u32 load;    /* the module that is loaded, counted from 1; 0: not known */
+  __u32 base;    /* the stack with the frames of this one; 0: they are here */
+  __u32 seen_at; /* how many modules had come and gone by then */
+  __u32 reserved;
   __u64 frames[TM_STACK_DEPTH];
 };
 

@@ -4,6 +4,8 @@
 #include <span>
 #include <string_view>
 
+#include "model/kernel_code.h"
+
 namespace tidemark::analysis {
 namespace {
 
@@ -11,8 +13,7 @@ using model::Trace;
 using model::TraceFrame;
 using model::TraceStack;
 
-// The loader's own: what reads the module's file comes before them.
-constexpr std::string_view kLoading[] = {"load_module", "do_init_module"};
+constexpr std::string_view kLoading[] = {model::kLoadingCode, model::kInitCode};
 
 constexpr std::string_view kSlab[] = {
     "alloc_slab_page", "allocate_slab", "new_slab",
@@ -64,9 +65,19 @@ std::string loaded_module(const Trace& trace, const TraceStack& stack,
   return {};
 }
 
+// Without what an interrupt stands on.
+TraceStack own_part(const Trace& trace, const TraceStack& stack) {
+  const auto interrupt =
+      std::find_if(stack.begin(), stack.end(), [&](uint32_t frame) {
+        return is_one_of(model::kInterruptCode, trace.frames[frame]);
+      });
+  return {stack.begin(), interrupt};
+}
+
 }  // namespace
 
-StackModule module_use(const Trace& trace, const TraceStack& stack) {
+StackModule module_use(const Trace& trace, const TraceStack& whole) {
+  const TraceStack stack = own_part(trace, whole);
   const size_t loader = loader_of(trace, stack);
   if (loader < stack.size()) {
     return {loaded_module(trace, stack, loader), ModuleUse::Loading};

@@ -3,7 +3,8 @@
 // While a module is being loaded everything that takes belongs to it, its own
 // code or the kernel's that prepares it or other modules' that it registers
 // with. At any other time a stack belongs to the module whose code stands
-// innermost: the one that asked for the page, or for what the page is for.
+// innermost: the one that asked for the page, or for what the page is for. What
+// an interrupt hit has asked for nothing.
 #pragma once
 
 #include <cstdint>

@@ -19,34 +19,58 @@ OWN_PAGES = 96     # of the holder: code, stack, page tables
 DATA_PAGES = 2048  # that do not compress, in a block device of zram's
 
 SCRIPT = f"""
-/bin/tidemark trace --json -o /run/trace.json 2>/run/said 3>&- &
-tracer=$!
-tries=0
-until grep -q tracing /run/said; do
-  tries=$((tries + 1))
-  if [ $tries -gt 200 ]; then
-    send said /run/said
-    fail "the trace does not begin: $(cat /run/said)"
-  fi
-  usleep 100000
-done
+begin_trace() {{
+  : >/run/said  # what the last one said
+  /bin/tidemark trace "$@" 2>/run/said 3>&- &
+  tracer=$!
+  tries=0
+  until grep -q tracing /run/said; do
+    tries=$((tries + 1))
+    if [ $tries -gt 200 ]; then
+      send said /run/said
+      fail "the trace does not begin: $(cat /run/said)"
+    fi
+    usleep 100000
+  done
+}}
+end_trace() {{
+  kill -INT $tracer
+  wait $tracer
+  echo $? >/run/ended
+}}
+fill_zram() {{
+  echo 16M >/sys/block/zram0/disksize
+  dd if=/dev/urandom of=/dev/zram0 bs=64k count={DATA_PAGES // 16} 2>/dev/null
+  sync
+}}
+begin_trace --json -o /run/trace.json
 /bin/hold /run/held private {HELD_PAGES} 3>&- &
 hold=$!
 wait_for /run/held
 for module in /late/*; do
   insmod $module || fail "cannot load $module"
 done
-echo 16M >/sys/block/zram0/disksize
-dd if=/dev/urandom of=/dev/zram0 bs=64k count={DATA_PAGES // 16} 2>/dev/null
-sync
-kill -INT $tracer
-wait $tracer
-echo $? >/run/ended
+fill_zram
+end_trace
 send ended /run/ended
 send said /run/said
 send trace /run/trace.json
 echo $hold >/run/pid
 send pid /run/pid
+# One from before the trace goes, comes back at work, and goes again.
+begin_trace --json -o /run/went.json
+echo 1 >/sys/block/zram0/reset
+rmmod zram || fail "cannot unload zram"
+insmod /late/*zram.ko || fail "cannot load zram again"
+fill_zram
+echo 1 >/sys/block/zram0/reset
+rmmod zram || fail "cannot unload zram again"
+end_trace
+send went /run/went.json
+begin_trace --report modules -o /run/modules
+insmod /late/*zram.ko || fail "cannot load zram a third time"
+end_trace
+send modules /run/modules
 show unwound /bin/tidemark trace --unwind-all --json -- /bin/busybox true
 show summary /bin/tidemark trace --report module_summary,task_summary --duration 1s
 """
@@ -81,6 +105,7 @@ class Checks:
         print(f"Linux {booted.version} booted, did all and ended in "
               f"{cls.ran.seconds:.1f} s", file=sys.stderr)
         cls.trace = json.loads(cls.ran.text("trace"))
+        cls.went = json.loads(cls.ran.text("went"))
         cls.pid = int(cls.ran.text("pid"))
 
     def test_it_is_counted_in_the_kernel(self):
@@ -108,6 +133,75 @@ class Checks:
         of_zram = pages.get("zram", 0) + pages.get("zsmalloc", 0)
         self.assertGreater(of_zram, DATA_PAGES * 0.98)
         self.assertLess(of_zram, DATA_PAGES * 1.1)
+
+    def module(self, trace, name):
+        found = [module for module in trace["modules"] if module["name"] == name]
+        self.assertEqual(len(found), 1, [module["name"] for module in trace["modules"]])
+        return found[0]
+
+    def test_columns_of_a_module_are_all_its_pages(self):
+        for trace in self.trace, self.went:
+            for module in trace["modules"]:
+                if not module["name"]:
+                    continue
+                self.assertEqual(
+                    module["pages"],
+                    sum(module[column + "_pages"] for column in
+                        ("loading", "later", "page_cache", "slab")), module)
+            self.assertEqual(trace["pages"],
+                             sum(module["pages"] for module in trace["modules"]))
+
+    def test_a_module_that_was_loaded_has_its_image_and_what_loading_took(self):
+        zram = self.module(self.trace, "zram")
+        print({key: value for key, value in zram.items() if key != "unknown"},
+              file=sys.stderr)
+        self.assertTrue(zram["was_loaded"])
+        self.assertFalse(zram["was_there"] or zram["was_unloaded"])
+        self.assertGreater(zram["image_bytes"], 16384)
+        self.assertGreater(zram["loading_pages"], 0)
+        loads = [frame for task in self.trace["tasks"] for frame in frames_of(task)
+                 if frame["symbol"] == "load_module"]
+        print({frame.get("loads") for frame in loads}, file=sys.stderr)
+        self.assertTrue(any(frame.get("loads") == "zram" for frame in loads))
+        # What follows the loader's frames is told apart by what is loaded.
+        self.assertTrue(all(frame.get("loads") for frame in loads), loads)
+
+    def test_code_of_init_has_its_names(self):
+        for trace in self.trace, self.went:
+            frames = [frame for task in trace["tasks"] for frame in frames_of(task)]
+            called = {below["symbol"] for frame in frames
+                      if frame["symbol"] == "do_one_initcall"
+                      for below in frame.get("stacks", [])}
+            print(called, file=sys.stderr)
+            self.assertIn("zram_init", called)
+
+    def test_an_unloaded_module_still_names_its_stacks(self):
+        zram = self.module(self.went, "zram")
+        print({key: value for key, value in zram.items() if key != "unknown"},
+              file=sys.stderr)
+        self.assertTrue(zram["was_there"] and zram["was_loaded"] and
+                        zram["was_unloaded"])
+        frames = [frame for task in self.went["tasks"] for frame in frames_of(task)
+                  if frame.get("module") == "zram"]
+        nameless = [frame for frame in frames if not frame["symbol"]]
+        self.assertGreater(len(frames), 3)
+        self.assertEqual(nameless, [])
+        # One of init, which went first, and one that stayed to the end.
+        self.assertLessEqual({"zram_init", "disksize_store"},
+                             {frame["symbol"] for frame in frames})
+        # Its data was there while it was: nothing of it is left.
+        holders = [self.module(self.went, name) for name in ("zram", "zsmalloc")
+                   if any(module["name"] == name for module in self.went["modules"])]
+        self.assertGreater(sum(holder["peak_pages"] for holder in holders),
+                           DATA_PAGES * 0.98)
+        self.assertLess(zram["pages"], DATA_PAGES * 0.05)
+
+    def test_modules_are_a_table(self):
+        text = self.ran.text("modules")
+        print(text, file=sys.stderr)
+        self.assertRegex(text, r"IMAGE +LOADING +LATER +CACHE +SLAB +NOW +PEAK +MODULE")
+        self.assertRegex(text, r"\n[^\n]* zram \(loaded since\)\n")
+        self.assertIn("before the trace, and no part of it", text)
 
     def test_frames_have_names(self):
         frames = [frame for task in self.trace["tasks"] for frame in frames_of(task)]

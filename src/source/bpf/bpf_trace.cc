@@ -24,6 +24,8 @@
 #include "parse/process_files.h"
 #include "source/bpf/known_page.h"
 #include "source/bpf/loading.h"
+#include "source/bpf/mapped_table.h"
+#include "source/bpf/trace_modules.h"
 #include "source/cgroups.h"
 #include "source/kernel_files.h"
 #include "source/live_trace.h"
@@ -102,40 +104,6 @@ base::Result<Sections> find_sections(const Roots& roots, uint64_t page_size) {
   return sections;
 }
 
-// A table of the kernel's that is mapped here.
-template <typename T>
-class MappedTable {
- public:
-  MappedTable() = default;
-  MappedTable(const MappedTable&) = delete;
-  MappedTable& operator=(const MappedTable&) = delete;
-  ~MappedTable() {
-    if (at_) ::munmap(at_, bytes_);
-  }
-
-  base::Status map(const bpf_map* map) {
-    count_ = bpf_map__max_entries(map);
-    stride_ = (sizeof(T) + 7) / 8 * 8;
-    const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-    bytes_ = (stride_ * count_ + page - 1) / page * page;
-    void* at = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED,
-                      bpf_map__fd(map), 0);
-    if (at == MAP_FAILED) return bpf_error("cannot map a BPF table", errno);
-    at_ = static_cast<char*>(at);
-    return base::Ok{};
-  }
-  uint32_t count() const { return count_; }
-  const T& operator[](uint32_t index) const {
-    return *reinterpret_cast<const T*>(at_ + stride_ * index);
-  }
-
- private:
-  char* at_ = nullptr;
-  size_t bytes_ = 0;
-  size_t stride_ = 0;
-  uint32_t count_ = 0;
-};
-
 std::string text_of(const char* bytes, size_t limit) {
   return {bytes, ::strnlen(bytes, limit)};
 }
@@ -149,11 +117,29 @@ bool is_ours(const model::TraceFrame& frame) {
          frame.symbol.starts_with("__probestub_");
 }
 
+uint64_t meaning_bits(CodeMeaning meaning) {
+  switch (meaning) {
+    case CodeMeaning::Interrupt:
+      return TM_CODE_INTERRUPT;
+    case CodeMeaning::Wanted:
+      return TM_CODE_WANTED;
+    case CodeMeaning::Loading:
+      return TM_CODE_LOADING;
+    case CodeMeaning::Init:
+      return TM_CODE_INIT;
+    case CodeMeaning::Tracing:
+      break;
+  }
+  return 0;
+}
+
 class BpfTrace : public LiveTrace {
  public:
   base::Status configure(const Roots& roots, const TraceOptions& options);
 
   void go() override;
+  void drain() override { modules_.drain(); }
+  int wake_fd() const override { return modules_.fd(); }
   void freeze() override;
   void look() override;
   Height height() const override;
@@ -183,6 +169,7 @@ class BpfTrace : public LiveTrace {
   MappedTable<tm_trace_stack> stacks_;
   MappedTable<tm_trace_task> tasks_;
   MappedTable<tm_trace_node> nodes_;
+  BpfTraceModules modules_;
   uint64_t sample_period_ = 1;
   uint64_t page_size_ = 4096;
   uint64_t kernel_bytes_ = 0;
@@ -220,12 +207,13 @@ base::Status BpfTrace::set_meanings(const Roots& roots,
   uint32_t count = 0;
   for (const MeantCode& code : *meant) {
     if (count == TM_CODE_RANGES) break;
-    const bool is_wanted = code.meaning == CodeMeaning::Wanted;
     auto& range = settings->ranges[count++];
     range.first = code.first;
     range.last = code.last;
-    range.meaning = is_wanted ? TM_CODE_WANTED : TM_CODE_INTERRUPT;
-    if (is_wanted) settings->needed_meaning = TM_CODE_WANTED;
+    range.meaning = meaning_bits(code.meaning);
+    if (code.meaning == CodeMeaning::Wanted) {
+      settings->needed_meaning = TM_CODE_WANTED;
+    }
   }
   settings->range_count = count;
   return base::Ok{};
@@ -284,11 +272,18 @@ base::Status BpfTrace::load(const Sections& sections) {
 // What a kernel does not have costs what it tells, and no more.
 base::Status BpfTrace::attach() {
   for (bpf_program* program :
-       {skeleton_->progs.on_unmap, skeleton_->progs.on_remap}) {
+       {skeleton_->progs.on_unmap, skeleton_->progs.on_remap,
+        skeleton_->progs.on_module_load, skeleton_->progs.on_module_free}) {
     bpf_program__set_autoattach(program, false);
   }
   const int result = trace_bpf__attach(skeleton_.get());
   if (result != 0) return bpf_error("cannot attach the BPF programs", -result);
+  base::Status status = modules_.attach(
+      {skeleton_->maps.modules, skeleton_->maps.module_symbols,
+       skeleton_->progs.on_module_load, skeleton_->progs.on_module_free,
+       &skeleton_->bss->module_count, &skeleton_->bss->lost_symbols},
+      notes_);
+  if (!status) return status;
   if constexpr (!kReadsNotes) {
     notes_.emplace_back(
         "pages that are moved lose their owners: this processor's page tables "
@@ -324,6 +319,11 @@ base::Status BpfTrace::find_array() const {
 
 std::vector<uint32_t> BpfTrace::build_stacks(const Roots& roots,
                                              model::TraceBuilder& builder) {
+  // Of a load the table has the frames once, whatever is loaded.
+  const auto framed = [this](uint32_t index) -> const tm_trace_stack& {
+    const uint32_t base = stacks_[index].base;
+    return stacks_[base == 0 || base > stacks_.count() ? index : base - 1];
+  };
   const auto frames_of = [](const tm_trace_stack& stack) {
     return std::span(stack.frames,
                      std::min<uint32_t>(stack.depth, TM_STACK_DEPTH));
@@ -335,17 +335,25 @@ std::vector<uint32_t> BpfTrace::build_stacks(const Roots& roots,
     addresses.insert(addresses.end(), frames.begin(), frames.end());
   }
   const FrameNames names(roots, std::move(addresses), notes_);
+  const ModuleHistory history = modules_.history();
   std::vector<uint32_t> stack_of(stacks_.count());
   for (uint32_t i = 0; i < stacks_.count(); ++i) {
     if (stacks_[i].hash == 0) continue;
     std::vector<uint32_t> frames;
-    for (uint64_t address : frames_of(stacks_[i])) {
-      const model::TraceFrame& frame = names.at(address);
+    const tm_trace_stack& stack = framed(i);
+    for (uint64_t address : frames_of(stack)) {
+      model::TraceFrame frame =
+          history.frame_at(names.at(address), stack.seen_at);
       if (frames.empty() && is_ours(frame)) continue;
+      if (stacks_[i].load != 0 && loads_modules(frame)) {
+        frame.loads = modules_.name_of(stacks_[i].load);
+      }
       frames.push_back(builder.frame(frame));
     }
     stack_of[i] = builder.stack(frames);
   }
+  builder.head().modules = history.modules();
+  modules_.add_losses(notes_);
   return stack_of;
 }
 
@@ -456,6 +464,7 @@ void BpfTrace::freeze() {
   ended_ns_ = base::monotonic_ns();
   // Waits for those that are running now.
   trace_bpf__detach(skeleton_.get());
+  modules_.detach();
 }
 
 void BpfTrace::look() {

@@ -71,6 +71,14 @@ TEST(ModuleUse, SlabIsASlabOpenedForTheModule) {
       (StackModule{"xfs", ModuleUse::Slab}));
 }
 
+TEST(ModuleUse, WhatAnInterruptHitAskedForNothing) {
+  EXPECT_EQ(use_of({"entry", "load_module>zram", "handle_softirqs",
+                    "receive@virtio_net", "alloc_pages"}),
+            (StackModule{"virtio_net", ModuleUse::Later}));
+  EXPECT_EQ(use_of({"entry", "write@ext4", "handle_softirqs", "alloc_pages"}),
+            (StackModule{"", ModuleUse::Later}));
+}
+
 TEST(ModuleUse, AFunctionOfAModuleIsNotTheKernelsOfThatName) {
   EXPECT_EQ(use_of({"entry", "load_module@mine", "alloc_pages"}),
             (StackModule{"mine", ModuleUse::Later}));
