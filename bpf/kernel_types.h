@@ -135,6 +135,7 @@ struct page {
 
 struct kmem_cache {
   const char* name;
+  unsigned int size; /* of one object with all that belongs to it */
 };
 
 struct slab {

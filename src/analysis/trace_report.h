@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/slab_sites.h"
 #include "analysis/trace_modules.h"
 #include "analysis/trace_tree.h"
 #include "base/result.h"
@@ -29,6 +30,7 @@ enum class TraceReportKind : uint8_t {
   Peak,    // the same as it stood at the machine's peak
   Growth,  // what only rises
   Modules,
+  Slab,  // objects of slab caches, which are followed for it alone
 };
 std::string_view trace_report_token(TraceReportKind kind);
 std::vector<std::string> trace_report_tokens();
@@ -62,6 +64,7 @@ struct TraceSection {
   TraceNode tree;
   std::vector<Growth> growing;
   ModuleTable modules;
+  std::vector<SlabCacheRow> slab;
   model::Reading<std::vector<model::SlabCache>> caches;
 };
 

@@ -176,6 +176,7 @@ base::Result<ExitCode> run_live(
   options.watch.ignores_broken_pipe = were_broken_pipes_ignored();
   options.watch.backend = model::trace_backend_from_token(options.backend);
   options.watch.sees_growth = has(specs, TraceReportKind::Growth);
+  options.watch.follows_slab |= has(specs, TraceReportKind::Slab);
   options.watch.tells_before = has(specs, TraceReportKind::Modules) ||
                                options.common.format != Format::Text;
   TraceLine line(options.common);
@@ -360,6 +361,10 @@ void add_options(OptionTable& table, TraceCommandOptions* options) {
              "unwind every stack; by default one that was seen before is known "
              "by its return addresses, and one in 1024 verified",
              options->watch.trace.unwinds_all);
+  table.flag("--slab",
+             "follow objects of slab caches too, which costs several times as "
+             "many events; the report slab does",
+             options->watch.follows_slab);
   table.flag("-a,--all", "trace the whole machine while the command runs",
              options->everything);
   table.flag("--at-peak", "as it stood when the machine was at its peak",

@@ -9,6 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "model/reading.h"
+#include "model/slab_trace.h"
+#include "model/trace_frame.h"
 #include "model/trace_modules.h"
 
 namespace tidemark::model {
@@ -21,16 +24,6 @@ enum class TraceBackend : uint8_t {
 };
 std::string_view trace_backend_token(TraceBackend backend);  // "bpf"
 std::optional<TraceBackend> trace_backend_from_token(std::string_view token);
-
-// A place in the kernel's code. Where only names were told, the address is 0.
-struct TraceFrame {
-  uint64_t address = 0;
-  std::string symbol;  // empty: no name is known for the address
-  uint64_t offset = 0;
-  std::string module;   // empty: the kernel's image itself
-  std::string loads{};  // of code that loads modules: which; empty: not told
-  bool operator==(const TraceFrame&) const = default;
-};
 
 // Indices into the frames, the allocator's caller first, the way in last.
 using TraceStack = std::vector<uint32_t>;
@@ -101,9 +94,11 @@ struct Trace {
   uint64_t peak_realtime_ns = 0;
   uint64_t low_stretch_ns = 0;  // how long each stretch of TraceLeaf::lows is
   TraceFaults faults;
-  std::vector<TraceModule> modules;   // that came or went
-  std::optional<TraceBefore> before;  // empty: nobody asked for it
-  std::vector<std::string> notes;     // what this kernel could not be asked
+  std::vector<TraceModule> modules;  // that came or went
+  // Empty: nobody asked for it.
+  std::optional<TraceBefore> before;
+  std::optional<Reading<SlabTrace>> slab;
+  std::vector<std::string> notes;  // what this kernel could not be asked
 };
 
 }  // namespace tidemark::model

@@ -71,6 +71,7 @@ begin_trace --report modules -o /run/modules
 insmod /late/*zram.ko || fail "cannot load zram a third time"
 end_trace
 send modules /run/modules
+show slab /bin/tidemark trace --slab --json -- /bin/busybox ls -R /sys/module
 show unwound /bin/tidemark trace --unwind-all --json -- /bin/busybox true
 show summary /bin/tidemark trace --report module_summary,task_summary --duration 1s
 """
@@ -195,6 +196,21 @@ class Checks:
         self.assertGreater(sum(holder["peak_pages"] for holder in holders),
                            DATA_PAGES * 0.98)
         self.assertLess(zram["pages"], DATA_PAGES * 0.05)
+
+    def test_slab_objects_are_known_by_cache_and_caller(self):
+        listing, text = self.ran.output("slab").split('{\n  "schema"', 1)
+        slab = json.loads('{\n  "schema"' + text)["slab"]
+        self.assertIn("/sys/module", listing)
+        print({key: slab[key] for key in ("bytes", "peak_bytes", "missed",
+                                          "overwritten", "table_full")}, file=sys.stderr)
+        caches = {cache["cache"]: cache for cache in slab["caches"]}
+        self.assertEqual(slab["table_full"], 0)
+        # It has looked at some hundred names and holds none of its files.
+        self.assertGreater(caches["dentry"]["objects"], 100)
+        self.assertIn("__d_alloc",
+                      [caller["symbol"] for caller in caches["dentry"]["callers"]])
+        self.assertGreater(caches["filp"]["allocations"], 100)
+        self.assertLess(caches["filp"]["objects"], 20)
 
     def test_modules_are_a_table(self):
         text = self.ran.text("modules")

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "view/json/trace_modules.h"
+#include "view/json/trace_slab.h"
 #include "view/json/use.h"
 
 namespace tidemark::view {
@@ -135,6 +136,7 @@ std::string trace_json(const Trace& trace, base::JsonWriter::Layout layout) {
   write_faults(json, trace.faults);
   write_tasks(json, trace);
   write_trace_modules(json, trace);
+  write_trace_slab(json, trace);
   write_group(json, trace, "cgroups", TraceGroup::Cgroup);
   write_notes(json, trace.notes);
   json.end_object();

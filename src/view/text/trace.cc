@@ -10,6 +10,7 @@
 #include "view/json/trace.h"
 #include "view/text/table.h"
 #include "view/text/trace_modules.h"
+#include "view/text/trace_slab.h"
 
 namespace tidemark::view {
 namespace {
@@ -347,6 +348,8 @@ std::string section_text(const TraceSection& section, const Trace& trace,
     case TraceReportKind::Modules:
       return trace_modules_text(section.modules, trace, options.in_pages,
                                 style);
+    case TraceReportKind::Slab:
+      return trace_slab_text(section.slab, trace, style);
   }
   return {};
 }
