@@ -150,6 +150,7 @@ void add_vmalloc(const TraceBefore& before, uint64_t page_bytes, Rows& rows,
     if (row != rows.end()) *row->second.before_vmalloc_bytes.value += bytes;
   }
   std::vector<BeforeRow> callers;
+  callers.reserve(by_caller.size());
   for (const auto& [name, bytes] : by_caller)
     callers.push_back({name, bytes});
   table.before_vmalloc = model::known(std::move(callers));

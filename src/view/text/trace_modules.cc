@@ -32,7 +32,7 @@ class Cells {
                      : base::short_size(count, style_.unit);
   }
   std::string peak(const analysis::TraceNumbers& numbers) const {
-    const std::string text = pages(numbers.peak_pages);
+    std::string text = pages(numbers.peak_pages);
     if (numbers.is_peak_exact()) return text;
     return (style_.utf8 ? "≤" : "<=") + text;
   }

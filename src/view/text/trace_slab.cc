@@ -16,7 +16,7 @@ using model::SlabSite;
 using model::SlabTrace;
 
 std::string size_of(uint64_t bytes, bool is_bound, const TextStyle& style) {
-  const std::string text = base::short_size(bytes, style.unit);
+  std::string text = base::short_size(bytes, style.unit);
   if (!is_bound) return text;
   return (style.utf8 ? "≤" : "<=") + text;
 }
