@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "source/event_account.h"
+#include "source/event_filter.h"
 #include "source/ftrace_events.h"
 #include "source/live_trace.h"
 #include "source/page_event_reader.h"
@@ -73,6 +74,7 @@ class FtraceTrace : public LiveTrace {
  private:
   base::Status make_instance(const base::Directory& tracefs);
   base::Status set_up(const TraceOptions& options);
+  base::Status set_filters(const TraceOptions& options) const;
   base::Status ask_for_stacks(const TraceOptions& options);
   base::Status enable_events() const;
   base::Status open_buffers();
@@ -126,30 +128,29 @@ base::Status FtraceTrace::set_up(const TraceOptions& options) {
   // names is filled. A kernel that knows neither does without.
   static_cast<void>(instance_->write("options/overwrite", "0"));
   static_cast<void>(instance_->write("trace_options", "norecord-cmd"));
-  status = ask_for_stacks(options);
+  status = set_filters(options);
+  if (status) status = ask_for_stacks(options);
   if (status) status = enable_events();
   if (status) status = open_buffers();
   if (status) status = start_timer();
   return status;
 }
 
-std::string order_filter(const TraceFilter& filter) {
-  const TraceFilter all;
-  if (filter.least_order == all.least_order &&
-      filter.most_order == all.most_order) {
-    return {};
+base::Status FtraceTrace::set_filters(const TraceOptions& options) const {
+  const std::pair<const char*, std::string> filters[] = {
+      {"events/kmem/mm_page_alloc/filter", alloc_event_filter(options)},
+      {"events/kmem/mm_page_free/filter", free_event_filter(options)}};
+  for (const auto& [file, filter] : filters) {
+    if (filter.empty()) continue;
+    base::Status status = instance_->write(file, filter);
+    if (!status) return status;
   }
-  return "order >= " + std::to_string(filter.least_order) +
-         " && order <= " + std::to_string(filter.most_order);
+  return base::Ok{};
 }
 
 base::Status FtraceTrace::ask_for_stacks(const TraceOptions& options) {
   const std::string folder = "events/kmem/mm_page_alloc/";
-  const std::string filter = order_filter(options.filter);
-  if (!filter.empty()) {
-    base::Status status = instance_->write(folder + "filter", filter);
-    if (!status) return status;
-  }
+  const std::string filter = alloc_event_filter(options);
   base::Status status = instance_->write(
       folder + "trigger",
       filter.empty() ? "stacktrace" : "stacktrace if " + filter);
