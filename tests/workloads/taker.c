@@ -102,6 +102,9 @@ static void take_huge(size_t mib) {
   madvise(huge, huge_size, MADV_HUGEPAGE);
   for (size_t i = 0; i < huge_size; i += kPage)
     huge[i] = 1;
+  // What is huge by now stays so; khugepaged, which comes by every ten seconds,
+  // makes none of what is halved later, which would be its own pages then.
+  madvise(huge, huge_size, MADV_NOHUGEPAGE);
 }
 
 static void halve(void) {
