@@ -47,10 +47,11 @@ std::string FrameSample::filter() const {
   std::vector<std::string> conditions;
   uint32_t order = 0;
   for (uint64_t bit = 1; (bit & mask_) != 0; bit <<= 1, ++order) {
-    const std::string test = "pfn & " + std::to_string(bit);
-    conditions.push_back("(order > " + std::to_string(order) + " || " +
-                         ((kPattern & bit) != 0 ? test : "!(" + test + ")") +
-                         ")");
+    const std::string last = "pfn & " + std::to_string(bit);
+    const std::string block = "pfn & " + std::to_string(bit << kBlockBits);
+    conditions.push_back("(order > " + std::to_string(order) + " || (" + last +
+                         " && " + block + ") || !(" + last + " || " + block +
+                         "))");
   }
   return joined(conditions);
 }

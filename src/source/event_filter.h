@@ -10,24 +10,26 @@
 namespace tidemark::source {
 
 // One page frame in a power of two. A filter of the kernel's can test bits of a
-// frame's number and no more, so these are the frames whose last bits have one
-// pattern. The allocator hands out the lower half of a block first, which has a
-// 0 where the upper has a 1; a pattern of both takes some of either.
+// frame's number and no more; so these are the frames whose last bits are the
+// same as those that number its block of 2 MiB. The last bits alone will not
+// do: which of them are set decides what the allocator hands out first, and a
+// sample of them was wrong by 17 % where memory was in pieces.
 class FrameSample {
  public:
   explicit FrameSample(uint64_t period) : mask_(period - 1) {}
 
   uint64_t period() const { return mask_ + 1; }
-  bool has(uint64_t frame) const { return ((frame ^ kPattern) & mask_) == 0; }
+  bool has(uint64_t frame) const { return has_any(frame, 0); }
   // Any of 2^order frames, of which the first is a multiple of that.
   bool has_any(uint64_t frame, uint32_t order) const {
-    return order > kMostBits || (((frame ^ kPattern) & mask_) >> order) == 0;
+    return order > kMostBits ||
+           (((frame ^ (frame >> kBlockBits)) & mask_) >> order) == 0;
   }
   // The same in the language of the kernel's filters; empty: all are.
   std::string filter() const;
 
  private:
-  static constexpr uint64_t kPattern = 0x5555555555555555;
+  static constexpr uint32_t kBlockBits = 9;
   static constexpr uint32_t kMostBits = 63;
   uint64_t mask_;
 };

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace tidemark::source {
 namespace {
 
@@ -32,7 +34,8 @@ TEST(EventFilter, ASampleIsTakenOfAllocationsAndFreesAlike) {
   TraceOptions options;
   options.sample_period = 4;
   const std::string both =
-      "(order > 0 || pfn & 1) && (order > 1 || !(pfn & 2))";
+      "(order > 0 || (pfn & 1 && pfn & 512) || !(pfn & 1 || pfn & 512)) && "
+      "(order > 1 || (pfn & 2 && pfn & 1024) || !(pfn & 2 || pfn & 1024))";
   EXPECT_EQ(alloc_event_filter(options), both);
   EXPECT_EQ(free_event_filter(options), both);
 }
@@ -47,11 +50,21 @@ TEST(FrameSample, HasOneFrameInItsPeriod) {
   }
 }
 
+// The allocator prefers some last bits over others.
+TEST(FrameSample, HasAllLastBitsAlike) {
+  const FrameSample sample(16);
+  std::array<int, 16> count{};
+  for (uint64_t frame = 0; frame < 16 * 512; ++frame)
+    count[frame % 16] += sample.has(frame) ? 1 : 0;
+  for (const int each : count)
+    EXPECT_EQ(each, 32);
+}
+
 TEST(FrameSample, ABlockIsAskedForWhenItHasAFrameOfIt) {
   const FrameSample sample(16);
-  for (uint32_t order = 0; order <= 6; ++order) {
+  for (uint32_t order = 0; order <= 10; ++order) {
     const uint64_t size = uint64_t{1} << order;
-    for (uint64_t first = 0; first < 256; first += size) {
+    for (uint64_t first = 0; first < 16384; first += size) {
       bool has_any = false;
       for (uint64_t frame = first; frame < first + size; ++frame)
         has_any = has_any || sample.has(frame);
