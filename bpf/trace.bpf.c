@@ -13,14 +13,15 @@
 #include "trace_tables.h"
 // The order matters: it brings the helpers.
 #include "known_page.h"
+#include "trace_owner.h"
 #include "trace_pages.h"
-#include "trace_stacks.h"
-#include "trace_tasks.h"
+#include "trace_silent.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 enum {
-  kMostOrder = 10,
+  // Huge pages of 1 GiB are given back as one block of order 18.
+  kMostOrder = 20,
 };
 
 // --- where the structs of pages begin ----------------------------------------
@@ -36,38 +37,16 @@ int look_around(void* context) {
 
 // --- events ------------------------------------------------------------------
 
-static __always_inline bool is_asked_for(__u32 order, __u32 gfp) {
-  return order >= least_order && order <= most_order &&
-         (gfp & wanted_gfp) == wanted_gfp && !(gfp & unwanted_gfp);
-}
-
 SEC("raw_tp/mm_page_alloc")
 int on_alloc(struct bpf_raw_tracepoint_args* context) {
   struct tm_frame_walk walk = {};
   const __u64 page = context->args[0];
   const __u32 order = context->args[1];
-  const struct tm_trace_stack* stack;
-  const struct tm_trace_task* task;
-  __u32 stack_number;
-  __u32 stack_index;
-  __u32 task_number;
-  __u32 task_index;
   if (!is_on || !page || order > kMostOrder) return 0;
   if (!is_asked_for(order, context->args[2])) return 0;
   walk.frame = frame_of(page);
   if (order == 0 && !is_sampled(walk.frame)) return 0;
-  stack_number = find_known_stack(context);
-  if (!stack_number) return 0;
-  stack_index = stack_number - 1;
-  stack = bpf_map_lookup_elem(&stacks, &stack_index);
-  if (!stack) return 0;
-  if (needed_meaning && !(stack->meaning & needed_meaning)) return 0;
-  task_number = find_task(stack->meaning);
-  if (!task_number) return 0;
-  task_index = task_number - 1;
-  task = bpf_map_lookup_elem(&tasks, &task_index);
-  if (!task || (task->flags & TM_TASK_UNWANTED)) return 0;
-  walk.node = find_node(stack_number, task_number);
+  walk.node = find_owner(context);
   if (!walk.node) return 0;
   if (order == 0) {
     take_frame(0, &walk);

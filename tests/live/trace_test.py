@@ -116,6 +116,20 @@ class AnyBackend:
             self.assertGreaterEqual(
                 report["untracked_frees"] + peak, spliced * 0.99)
 
+    def test_what_stays_in_pipes_is_held_or_untracked_when_it_is_freed(self):
+        piped = 2_560
+        with self.tracer("--json") as tracer:
+            with Taker() as taker:
+                taker.tell("pipe", piped)
+            report = tracer.json()
+            task = task_of(report, taker.pid)
+            if report["sees_bulk"]:
+                self.assertGreaterEqual(task["peak_pages"], piped)
+                self.assertLess(task["pages"], 256)
+            else:
+                self.assertLess(task["peak_pages"], piped)
+                self.assertGreaterEqual(report["untracked_frees"], piped)
+
     def test_an_exec_brings_its_own_name_hostile_as_it_may_be(self):
         name = 'quo"te back\\slash \udcff\udcfe'
         with Taker() as taker, self.tracer("--json") as tracer:

@@ -5,6 +5,8 @@
 #include <bpf/known_page.h>
 #include <bpf/trace.h>
 #include <bpf/trace.skel.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +17,7 @@
 
 #include "base/clock.h"
 #include "model/trace_builder.h"
+#include "source/bpf/kernel_functions.h"
 #include "source/bpf/known_page.h"
 #include "source/bpf/loading.h"
 #include "source/bpf/trace_tables.h"
@@ -27,7 +30,9 @@ namespace {
 
 struct Destroy {
   void operator()(trace_bpf* skeleton) const { trace_bpf__destroy(skeleton); }
+  void operator()(bpf_link* link) const { bpf_link__destroy(link); }
 };
+using Hook = std::unique_ptr<bpf_link, Destroy>;
 
 // Where a page went is read from page table entries.
 #ifdef __x86_64__
@@ -38,7 +43,11 @@ constexpr bool kReadsNotes = false;
 
 class BpfTrace : public LiveTrace {
  public:
+  // Whether programs are hung on functions of the kernel, besides its events.
+  enum class Hooks : uint8_t { None, WherePossible };
+  explicit BpfTrace(Hooks hooks) : hooks_(hooks) {}
   base::Status configure(const Roots& roots, const TraceOptions& options);
+  bool has_hooks() const { return has_hooks_; }
 
   void go() override;
   void freeze() override;
@@ -49,16 +58,22 @@ class BpfTrace : public LiveTrace {
  private:
   void set_filter(const TraceFilter& filter);
   base::Status set_meanings(const Roots& roots, const TraceFilter& filter);
+  void choose_programs();
   base::Status load(const Sections& sections);
   base::Status attach();
+  void attach_silent();
   base::Status find_array() const;
 
   model::TraceFaults faults() const;
   uint64_t recursion_misses() const;
   TraceRun run() const;
 
+  Hooks hooks_;
+  bool has_hooks_ = false;
   std::unique_ptr<trace_bpf, Destroy> skeleton_;
+  std::vector<Hook> hooks_on_;
   TraceTables tables_;
+  bool sees_bulk_ = false;
   uint64_t sample_period_ = 1;
   uint64_t page_size_ = 4096;
   uint64_t kernel_bytes_ = 0;
@@ -138,7 +153,23 @@ base::Status BpfTrace::configure(const Roots& roots,
   return load(*sections);
 }
 
+// Not every kernel lets programs run when its functions return.
+void BpfTrace::choose_programs() {
+  const KernelFunctions functions;
+  const auto hook = [&](bpf_program* program, const char* name) {
+    if (!name) return;
+    bpf_program__set_attach_target(program, 0, name);
+    bpf_program__set_autoload(program, true);
+    has_hooks_ = true;
+  };
+  hook(skeleton_->progs.on_bulk,
+       functions.find({"alloc_pages_bulk_noprof", "__alloc_pages_bulk"}));
+  hook(skeleton_->progs.on_range,
+       functions.find({"alloc_contig_range_noprof", "alloc_contig_range"}));
+}
+
 base::Status BpfTrace::load(const Sections& sections) {
+  if (hooks_ == Hooks::WherePossible) choose_programs();
   int result = trace_bpf__load(skeleton_.get());
   if (result != 0) return bpf_error("cannot load the BPF programs", -result);
   base::Status status = find_array();
@@ -160,11 +191,13 @@ base::Status BpfTrace::load(const Sections& sections) {
 // What a kernel does not have costs what it tells, and no more.
 base::Status BpfTrace::attach() {
   for (bpf_program* program :
-       {skeleton_->progs.on_unmap, skeleton_->progs.on_remap}) {
+       {skeleton_->progs.on_unmap, skeleton_->progs.on_remap,
+        skeleton_->progs.on_bulk, skeleton_->progs.on_range}) {
     bpf_program__set_autoattach(program, false);
   }
   const int result = trace_bpf__attach(skeleton_.get());
   if (result != 0) return bpf_error("cannot attach the BPF programs", -result);
+  attach_silent();
   if constexpr (!kReadsNotes) {
     notes_.emplace_back(
         "pages that are moved lose their owners: this processor's page tables "
@@ -179,6 +212,18 @@ base::Status BpfTrace::attach() {
         "where they go");
   }
   return base::Ok{};
+}
+
+// What is not seen then has a number: what is given back and was never taken.
+void BpfTrace::attach_silent() {
+  for (bpf_program* program :
+       {skeleton_->progs.on_bulk, skeleton_->progs.on_range}) {
+    if (!bpf_program__autoload(program)) continue;
+    Hook hook(bpf_program__attach(program));
+    if (!hook) continue;
+    if (program == skeleton_->progs.on_bulk) sees_bulk_ = true;
+    hooks_on_.push_back(std::move(hook));
+  }
 }
 
 base::Status BpfTrace::find_array() const {
@@ -236,8 +281,10 @@ void BpfTrace::freeze() {
   if (skeleton_->bss->is_on == 0) return;
   skeleton_->bss->is_on = 0;
   ended_ns_ = base::monotonic_ns();
-  // Waits for those that are running now.
   trace_bpf__detach(skeleton_.get());
+  // What hangs on functions stays until all is read: it stands on stacks under
+  // a name that goes with it. This waits for all programs that run now.
+  ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 }
 
 void BpfTrace::look() {
@@ -284,6 +331,7 @@ base::Result<model::Trace> BpfTrace::read(const Roots& roots) {
         started_realtime_ns_ + machine.peak_ns - started_ns_;
   }
   trace.low_stretch_ns = lows_.stretch_ns();
+  trace.sees_bulk = sees_bulk_;
   trace.faults = faults();
   trace.notes = notes_;
   trace.kernel_bytes = kernel_bytes_;
@@ -295,8 +343,14 @@ base::Result<model::Trace> BpfTrace::read(const Roots& roots) {
 LiveTraceResult prepare_bpf_trace(const Roots& roots,
                                   const TraceOptions& options) {
   const BpfLoading loading;
-  auto trace = std::make_unique<BpfTrace>();
+  auto trace = std::make_unique<BpfTrace>(BpfTrace::Hooks::WherePossible);
   base::Status status = trace->configure(roots, options);
+  if (!status && trace->has_hooks()) {
+    // What hangs on functions is a gain and no need: some kernel's verifier may
+    // refuse that alone.
+    trace = std::make_unique<BpfTrace>(BpfTrace::Hooks::None);
+    status = trace->configure(roots, options);
+  }
   if (!status) return status.error();
   return LiveTraceResult(std::move(trace));
 }

@@ -31,6 +31,11 @@ bool is_ours(const model::TraceFrame& frame) {
          frame.symbol.starts_with("__probestub_");
 }
 
+// Stands between a function that programs hang on and its caller.
+bool is_detour(const model::TraceFrame& frame) {
+  return frame.symbol.starts_with("bpf_trampoline_");
+}
+
 std::vector<uint32_t> build_stacks(const MappedTable<tm_trace_stack>& stacks,
                                    const Roots& roots,
                                    model::TraceBuilder& builder,
@@ -53,6 +58,7 @@ std::vector<uint32_t> build_stacks(const MappedTable<tm_trace_stack>& stacks,
     for (uint64_t address : frames_of(stacks[i])) {
       const model::TraceFrame& frame = names.at(address);
       if (frames.empty() && is_ours(frame)) continue;
+      if (is_detour(frame)) continue;
       frames.push_back(builder.frame(frame));
     }
     stack_of[i] = builder.stack(frames);
