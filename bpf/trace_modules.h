@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Modules that come and go while it is traced; a part of trace.bpf.c.
+/* Modules that come and go while it is traced.
  *
  * The kernel tells of a module when it is about to call its init function,
  * which is late: by then most of what loading takes has been taken. So a load
@@ -8,6 +8,8 @@
  * frames on the stack say as long as it lasts. */
 #pragma once
 
+#include "trace_tables.h"
+// The order matters: it needs the kernel's integer names.
 #include "modules.h"
 
 enum {

@@ -14,6 +14,7 @@
 #include "cli/output.h"
 #include "cli/trace_notes.h"
 #include "source/cgroups.h"
+#include "source/gfp_filter.h"
 #include "source/kernel_files.h"
 #include "source/roots.h"
 #include "source/trace_before.h"
@@ -36,6 +37,7 @@ struct TraceCommandOptions {
   std::string backend = "auto";
   TraceNotesOptions notes;
   std::string cgroup;
+  std::string gfp;
   bool everything = false;
   bool at_peak = false;
   CommonOptions common;
@@ -110,6 +112,17 @@ base::Status resolve_cgroup(const source::Roots& roots,
                     "paths begin with / as in /proc/PID/cgroup");
 }
 
+base::Status resolve_gfp(const source::Roots& roots,
+                         TraceCommandOptions& options) {
+  if (options.gfp.empty()) return base::Ok{};
+  base::Result<source::GfpBits> bits =
+      source::read_gfp_bits(roots, options.gfp);
+  if (!bits) return base::within("--gfp", bits.error());
+  options.watch.trace.filter.wanted_gfp_bits = bits->wanted;
+  options.watch.trace.filter.unwanted_gfp_bits = bits->unwanted;
+  return base::Ok{};
+}
+
 std::string render(const TraceCommandOptions& options,
                    const analysis::TraceReport& report, int fd) {
   const model::Trace& trace = *report.trace;
@@ -169,6 +182,7 @@ base::Result<ExitCode> run_live(
                       "leave out --proc and unset PROCFS");
   }
   base::Status status = resolve_cgroup(roots, options);
+  if (status) status = resolve_gfp(roots, options);
   if (!status) return status.error();
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
@@ -208,6 +222,28 @@ void fill_notes(TraceCommandOptions& options) {
   notes.common = options.common;
 }
 
+// What is asked of events cannot be asked of the notes.
+base::Status refuse_filters(const TraceCommandOptions& options) {
+  const source::TraceFilter& filter = options.watch.trace.filter;
+  const source::TraceFilter all;
+  const std::pair<const char*, bool> asked[] = {
+      {"--gfp", !options.gfp.empty()},
+      {"--cgroup", !options.cgroup.empty()},
+      {"--module", !filter.module.empty()},
+      {"--order", filter.least_order != all.least_order ||
+                      filter.most_order != all.most_order},
+      {"--sample", options.watch.trace.sample_period != 1},
+  };
+  for (const auto& [name, is_asked] : asked) {
+    if (!is_asked) continue;
+    return base::fail(
+        ErrorKind::Misused,
+        std::string(name) + " is for a trace of what happens, not for notes",
+        "--backend bpf, perf or ftrace");
+  }
+  return base::Ok{};
+}
+
 base::Result<ExitCode> run_trace(TraceCommandOptions options) {
   base::Result<std::vector<analysis::TraceReportSpec>> specs =
       specs_of(options);
@@ -217,11 +253,15 @@ base::Result<ExitCode> run_trace(TraceCommandOptions options) {
   if (!roots) return roots.error();
   options.text.has_banners = !options.reports.empty();
   fill_notes(options);
-  if (options.backend == "allocinfo") {
-    return run_allocinfo(*roots, options.notes);
+  const bool reads_allocinfo = options.backend == "allocinfo";
+  const bool reads_page_owner =
+      options.backend == "pageowner" || !options.notes.page_owner_file.empty();
+  if (reads_allocinfo || reads_page_owner) {
+    base::Status status = refuse_filters(options);
+    if (!status) return status.error();
   }
-  if (options.backend == "pageowner" ||
-      !options.notes.page_owner_file.empty()) {
+  if (reads_allocinfo) return run_allocinfo(*roots, options.notes);
+  if (reads_page_owner) {
     return run_page_owner(options, *roots, *specs);
   }
   if (!options.notes.group_by.empty() || !options.notes.sort_by.empty()) {
@@ -247,6 +287,11 @@ void add_filters(OptionTable& table, TraceCommandOptions* options) {
               options->cgroup);
   table.value("--module", "NAME", "only stacks with code of this kernel module",
               filter.module);
+  table.value(
+      "--gfp", "LIST",
+      "only allocations that are all of these: " + source::gfp_class_names() +
+          ", or flags as the kernel names them (__GFP_ZERO)",
+      options->gfp);
   table.value("--order", "N[-M]", "only blocks of 2^N (to 2^M) pages",
               [&filter](const std::string& word) -> base::Status {
                 std::string_view rest = word;

@@ -84,6 +84,9 @@ struct Trace {
   uint64_t sample_period = 1;
   uint64_t kernel_bytes = 0;  // what the tables for it take there
   bool has_peaks = true;      // false where the past is not known
+  // Whether pages of the bulk allocator were seen when they were taken; else
+  // they are among TraceFaults::untracked_freed once they are given back.
+  bool sees_bulk = false;
 
   std::vector<TraceFrame> frames;
   std::vector<TraceStack> stacks;

@@ -16,6 +16,9 @@ TIDEMARK = os.environ.get("TIDEMARK_STATIC", guest.ROOT / "build/dev/tests/tidem
 
 HELD_PAGES = 4001
 OWN_PAGES = 96     # of the holder: code, stack, page tables
+# The table of zram for a device of 4 GiB, 24 bytes for each page: vmalloc takes
+# it from the bulk allocator, which tells of none.
+TABLE_PAGES = 6144
 DATA_PAGES = 2048  # that do not compress, in a block device of zram's
 
 SCRIPT = f"""
@@ -51,12 +54,17 @@ for module in /late/*; do
   insmod $module || fail "cannot load $module"
 done
 fill_zram
+echo 4G >/sys/block/zram$(cat /sys/class/zram-control/hot_add)/disksize
 end_trace
 send ended /run/ended
 send said /run/said
 send trace /run/trace.json
 echo $hold >/run/pid
 send pid /run/pid
+for backend in bpf perf ftrace; do
+  show module_$backend /bin/tidemark trace --json --backend $backend --module zram \
+    --all -- /bin/busybox dd if=/dev/urandom of=/dev/zram0 bs=64k count=8 seek={DATA_PAGES // 16}
+done
 # One from before the trace goes, comes back at work, and goes again.
 begin_trace --json -o /run/went.json
 echo 1 >/sys/block/zram0/reset
@@ -89,13 +97,23 @@ def frames_of(node):
         yield from frames_of(child)
 
 
+def leaves_of(node, above=()):
+    """The frames on the way to each that holds pages itself."""
+    for child in node.get("stacks", []):
+        way = (*above, child)
+        if child["own_pages"]:
+            yield way
+        yield from leaves_of(child, way)
+
+
 class Checks:
     """What must hold in a guest of each kernel."""
 
     @classmethod
     def setUpClass(cls):
+        here = pathlib.Path(__file__)
         files = {"bin/tidemark": pathlib.Path(TIDEMARK),
-                 "bin/hold": guest.compiled(pathlib.Path(__file__).with_name("hold.c"))}
+                 "bin/hold": guest.compiled(here.with_name("hold.c"))}
         try:
             booted = guest.kernel(cls.series)
             for i, (name, content) in enumerate(booted.modules("lzo-rle", "zram")):
@@ -127,13 +145,30 @@ class Checks:
         self.assertIn("hold", tasks[0]["cmdline"])
         self.assertTrue(sums_are_right(tasks[0]))
 
+    def test_pages_of_the_bulk_allocator_are_seen(self):
+        self.assertTrue(self.trace["sees_bulk"], self.trace["notes"])
+        tables = [frame for task in self.trace["tasks"] for frame in frames_of(task)
+                  if "vmalloc" in frame["symbol"] or "vzalloc" in frame["symbol"]]
+        self.assertTrue(tables)
+        self.assertGreaterEqual(max(frame["pages"] for frame in tables), TABLE_PAGES)
+
+    def test_stacks_of_a_module_alone(self):
+        for backend in ("bpf", "perf", "ftrace"):
+            traced = json.loads(self.ran.output(f"module_{backend}"))
+            stacks = [task for task in traced["tasks"] if task["stacks"]]
+            self.assertTrue(stacks, backend)
+            for task in stacks:
+                for way in leaves_of(task):
+                    self.assertIn("zram", [frame.get("module") for frame in way],
+                                  (backend, [frame["symbol"] for frame in way]))
+
     def test_pages_of_a_module_are_the_modules(self):
         pages = {module["name"]: module["pages"] for module in self.trace["modules"]}
         print({name: count for name, count in pages.items() if name}, file=sys.stderr)
         # zsmalloc is part of the image on some kernels and a module on others.
         of_zram = pages.get("zram", 0) + pages.get("zsmalloc", 0)
-        self.assertGreater(of_zram, DATA_PAGES * 0.98)
-        self.assertLess(of_zram, DATA_PAGES * 1.1)
+        self.assertGreater(of_zram, (DATA_PAGES + TABLE_PAGES) * 0.98)
+        self.assertLess(of_zram, (DATA_PAGES + TABLE_PAGES) * 1.1)
 
     def module(self, trace, name):
         found = [module for module in trace["modules"] if module["name"] == name]
@@ -225,6 +260,12 @@ class Checks:
         self.assertGreater(len(named), len(frames) * 0.99)
         self.assertTrue(any(frame.get("module") == "zram" for frame in frames))
 
+    def test_no_frame_is_the_tracers_own(self):
+        ways = [way for task in self.trace["tasks"] for way in leaves_of(task)]
+        ours = [[frame["symbol"] for frame in way] for way in ways
+                if any(frame.get("module") == "bpf" for frame in way)]
+        self.assertEqual(ours, [])
+
     def test_unwinding_all_gives_the_same_kind_of_answer(self):
         unwound = json.loads(self.ran.output("unwound"))
         self.assertEqual(unwound["verified_stacks"], 0)
@@ -234,6 +275,33 @@ class Checks:
         text = self.ran.output("summary")
         self.assertIn("======== Report format module_summary: ========", text)
         self.assertIn("======== Report format task_summary END ========", text)
+
+
+class Ranges(unittest.TestCase):
+    """A page of 1 GiB, which needs a guest that has as much: memory of this
+    machine is used only for what the guest touches."""
+
+    def test_contiguous_ranges_are_seen_taken_and_given_back(self):
+        folder = "/sys/kernel/mm/hugepages/hugepages-1048576kB"
+        script = f"""
+echo 'echo 1 >{folder}/nr_hugepages; cat {folder}/nr_hugepages
+      echo 0 >{folder}/nr_hugepages' >/run/take
+show range /bin/tidemark trace --json -o /run/range.json -- /bin/sh /run/take
+send trace /run/range.json
+"""
+        try:
+            ran = guest.run(guest.kernel("6.1"), script,
+                            {"bin/tidemark": pathlib.Path(TIDEMARK)}, seconds=150,
+                            memory_mib=3072, qemu_arguments=("-cpu", "max"))
+        except guest.Unavailable as reason:
+            self.skipTest(str(reason))
+        if ran.output("range") != "1\n":
+            self.skipTest("the guest found no range of 1 GiB")
+        trace = json.loads(ran.text("trace"))
+        pages = 1 << 18
+        self.assertGreaterEqual(trace["peak_pages"], pages)
+        self.assertLess(trace["peak_pages"], pages + OWN_PAGES)
+        self.assertLess(trace["pages"], OWN_PAGES)
 
 
 class Debian6_1(Checks, unittest.TestCase):

@@ -133,6 +133,7 @@ std::string trace_json(const Trace& trace, base::JsonWriter::Layout layout) {
   } else {
     json.null();
   }
+  json.member("sees_bulk", trace.sees_bulk);
   write_faults(json, trace.faults);
   write_tasks(json, trace);
   write_trace_modules(json, trace);
