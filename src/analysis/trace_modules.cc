@@ -16,7 +16,7 @@ using model::TraceBefore;
 
 using Rows = std::map<std::string, ModuleRow, std::less<>>;
 
-constexpr const char* kNotAsked = "nobody looked before the trace";
+constexpr const char* kNotAsked = "it is not known what was there before";
 
 ModuleRow& row_of(Rows& rows, const std::string& name) {
   ModuleRow& row = rows[name];

@@ -17,7 +17,6 @@
 #include "source/gfp_filter.h"
 #include "source/kernel_files.h"
 #include "source/roots.h"
-#include "source/trace_before.h"
 #include "view/json/trace.h"
 #include "view/profile/trace_profile.h"
 #include "view/text/trace.h"
@@ -167,7 +166,6 @@ base::Result<ExitCode> run_page_owner(
   base::Result<model::Trace> trace =
       read_page_owner_trace(roots, options.notes);
   if (!trace) return trace.error();
-  trace->before = source::read_trace_before(roots);
   base::Status status = print(options, roots, *trace, specs, *output);
   if (!status) return status.error();
   return ExitCode::Done;

@@ -97,7 +97,7 @@ struct Trace {
   uint64_t peak_realtime_ns = 0;
   uint64_t low_stretch_ns = 0;  // how long each stretch of TraceLeaf::lows is
   TraceFaults faults;
-  std::vector<TraceModule> modules;  // that came or went
+  std::vector<TraceModule> modules;  // of which the kernel told
   // Empty: nobody asked for it.
   std::optional<TraceBefore> before;
   std::optional<Reading<SlabTrace>> slab;

@@ -12,7 +12,8 @@
 
 namespace tidemark::model {
 
-// A module that came or went while it was traced, as the kernel told of it.
+// A module as the kernel told of it: one that came or went while it was traced,
+// or that was there all the time.
 struct TraceModule {
   std::string name;
   uint64_t image_bytes =
