@@ -6,21 +6,11 @@
 // two sets of eight, so that giving back leaves no gap for others to search
 // over, and nothing is allocated on the way. Events of one object never
 // overlap: it is told of after it was taken and before it is given back.
-#include "kernel_types.h"
-// The order matters: the helpers need the types.
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
-
+#include "common.h"
+// The order matters: it needs the kernel's integer names.
 #include "slab.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
-
-enum {
-  kProbes = 16,
-  kTries = 4,
-  kAncestors = 32,
-};
 
 // --- set by user space before loading ---------------------------------------
 
@@ -52,22 +42,6 @@ struct {
 
 // --- accounting
 // ---------------------------------------------------------------
-
-static __always_inline __u64 mixed(__u64 value) {
-  value ^= value >> 32;
-  value *= 0xd6e8feb86659fd93;
-  value ^= value >> 32;
-  value *= 0xd6e8feb86659fd93;
-  return value ^ (value >> 32);
-}
-
-static __always_inline void raise_to(__s64* peak, __s64 value) {
-  for (int i = 0; i < kTries; ++i) {
-    const __s64 known = *(volatile __s64*)peak;
-    if (value <= known) return;
-    if (__sync_val_compare_and_swap(peak, known, value) == known) return;
-  }
-}
 
 static __always_inline void book(__u32 number, __s64 bytes, __s64 count) {
   const __u32 index = number - 1;
@@ -148,17 +122,6 @@ static __always_inline bool put_object(__u64 hash,
       slot->bytes = object->bytes;
       return true;
     }
-  }
-  return false;
-}
-
-static __always_inline bool descends(const struct task_struct* task,
-                                     __u32 ancestor) {
-  for (int i = 0; i < kAncestors; ++i) {
-    const __u32 tgid = BPF_CORE_READ(task, tgid);
-    if (tgid == ancestor) return true;
-    if (tgid <= 1) return false;
-    task = BPF_CORE_READ(task, real_parent);
   }
   return false;
 }

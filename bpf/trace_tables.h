@@ -3,18 +3,9 @@
 // fill, and how a page finds its entry.
 #pragma once
 
-#include "kernel_types.h"
-// The order matters: the helpers need the types.
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
-
+#include "common.h"
+// The order matters: it needs the kernel's integer names.
 #include "trace.h"
-
-enum {
-  kProbes = 16,
-  kTries = 4,
-};
 
 // --- set by user space before loading ---------------------------------------
 
@@ -94,22 +85,6 @@ struct {
 } unwound SEC(".maps");
 
 // --- small things ------------------------------------------------------------
-
-static __always_inline __u64 mixed(__u64 value) {
-  value ^= value >> 32;
-  value *= 0xd6e8feb86659fd93;
-  value ^= value >> 32;
-  value *= 0xd6e8feb86659fd93;
-  return value ^ (value >> 32);
-}
-
-static __always_inline void raise_to(__s64* peak, __s64 value) {
-  for (int i = 0; i < kTries; ++i) {
-    const __s64 known = *(volatile __s64*)peak;
-    if (value <= known) return;
-    if (__sync_val_compare_and_swap(peak, known, value) == known) return;
-  }
-}
 
 static __always_inline __u64 frame_of(__u64 page) {
   // A shift where it can be one: a division takes 20 cycles.

@@ -7,7 +7,6 @@
 
 enum {
   kKernelThread = 0x00200000,  // PF_KTHREAD
-  kAncestors = 32,
 };
 
 static __always_inline __u64 cgroup_of(const struct task_struct* task) {
@@ -20,17 +19,6 @@ static __always_inline __u64 cgroup_of(const struct task_struct* task) {
       set->subsys[bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id)];
   if (!state) return 0;
   return BPF_CORE_READ(state, cgroup, kn, id);
-}
-
-static __always_inline bool descends(const struct task_struct* task,
-                                     __u32 ancestor) {
-  for (int i = 0; i < kAncestors; ++i) {
-    const __u32 tgid = BPF_CORE_READ(task, tgid);
-    if (tgid == ancestor) return true;
-    if (tgid <= 1) return false;
-    task = BPF_CORE_READ(task, real_parent);
-  }
-  return false;
 }
 
 static __always_inline bool is_wanted(const struct task_struct* task,
