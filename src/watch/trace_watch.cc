@@ -108,6 +108,7 @@ base::Result<TraceOutcome> end(Chosen& chosen, const source::Roots& roots,
         *chosen.slab
             ? model::known((*chosen.slab)->read(roots))
             : model::unknown<model::SlabTrace>(chosen.slab->error().what);
+    if (*read->slab) read->kernel_bytes += (*read->slab)->kernel_bytes;
   }
   return TraceOutcome{std::move(*read), ending};
 }

@@ -170,7 +170,8 @@ base::Status BpfTrace::configure(const Roots& roots,
   kernel_bytes_ = uint64_t{sections->chunk_count} * sizeof(tm_frame_chunk) +
                   uint64_t{sizes.stacks} * sizeof(tm_trace_stack) +
                   uint64_t{sizes.tasks} * sizeof(tm_trace_task) +
-                  uint64_t{sizes.nodes} * sizeof(tm_trace_node);
+                  uint64_t{sizes.nodes} * sizeof(tm_trace_node) +
+                  BpfTraceModules::kKernelBytes;
   return load(*sections);
 }
 

@@ -29,6 +29,9 @@ struct BpfModuleParts {
 
 class BpfTraceModules {
  public:
+  static constexpr uint64_t kKernelBytes =
+      TM_MODULES * sizeof(tm_module) + TM_SYMBOL_RING_BYTES;
+
   // Where they cannot be attached it costs a note, and nothing on a kernel
   // without modules.
   base::Status attach(const BpfModuleParts& parts,
