@@ -42,6 +42,9 @@ struct TraceTask {
   bool is_kernel_thread = false;
   bool is_interrupt = false;  // stands for all of them, whomever they hit
   bool has_exited = false;
+  // Not 0: stands for so many that have ended, whose entries were needed for
+  // others; peaks are sums of those that each leaf had at its own time then.
+  uint64_t folded_count = 0;
   uint64_t pages = 0;
   uint64_t peak_pages = 0;  // of the task's own sum, at its own time
   bool operator==(const TraceTask&) const = default;
