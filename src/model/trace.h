@@ -104,6 +104,12 @@ struct Trace {
   uint64_t peak_realtime_ns = 0;
   uint64_t low_stretch_ns = 0;  // how long each stretch of TraceLeaf::lows is
   TraceFaults faults;
+  // False when events are missing that could have changed any number, or when
+  // only a part of the pages was followed.
+  bool is_exact() const {
+    return sample_period == 1 && faults.lost_events == 0 &&
+           faults.table_full == 0 && faults.out_of_range == 0;
+  }
   std::vector<std::string> notes;  // what this kernel could not be asked
 };
 

@@ -320,12 +320,16 @@ class Choice(unittest.TestCase):
         for backend in ("perf", "ftrace"):
             with Taker() as taker, Tracer(
                     "--backend", backend, "--buf-size", 0, "--report",
-                    "task_summary,task_top_json") as tracer:
+                    "task_summary,task_top_json,tree") as tracer:
                 tracer.process.send_signal(signal.SIGSTOP)
                 taker.tell("churn", 4)
                 tracer.process.send_signal(signal.SIGCONT)
                 text = tracer.report()
-                self.assertEqual(text.count("events were lost"), 2, text)
+                self.assertEqual(text.count("events were lost"), 3, text)
+                tree = text.split("Report format tree: ========\n")[1]
+                rows = [line for line in tree.splitlines()[1:]
+                        if line.strip()[:1].isdigit()]
+                self.assertEqual(rows, [], "numbers without a mark")
                 self.assertIn("events were lost",
                               tracer.process.stderr.read())
 

@@ -144,6 +144,7 @@ std::string trace_json(const Trace& trace, base::JsonWriter::Layout layout) {
   } else {
     json.null();
   }
+  json.member("exact", trace.is_exact());
   json.member("sees_bulk", trace.sees_bulk);
   write_faults(json, trace.faults);
   write_tasks(json, trace);
