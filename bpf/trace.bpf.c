@@ -186,6 +186,8 @@ int on_exit(struct bpf_raw_tracepoint_args* context) {
   number = find_task(0);
   index = number - 1;
   entry = bpf_map_lookup_elem(&tasks, &index);
-  if (entry) entry->flags |= TM_TASK_EXITED;
+  if (!entry) return 0;
+  entry->exited_ns = bpf_ktime_get_ns();
+  entry->flags |= TM_TASK_EXITED;
   return 0;
 }

@@ -49,6 +49,12 @@ struct tm_trace_stack {
   __u32 base;    /* the stack with the frames of this one; 0: they are here */
   __u32 seen_at; /* how many modules had come and gone by then */
   __u32 reserved;
+  /* Of nodes whose entries others have now: their peaks, each at its own time,
+   * and what they held at the machine's peak, if the epoch is the machine's. */
+  __s64 folded_peak_pages;
+  __s64 folded_saved_pages;
+  __u64 folded_epoch;
+  __u64 folded_allocation_count;
   __u64 frames[TM_STACK_DEPTH];
 };
 
@@ -67,8 +73,11 @@ struct tm_trace_task {
   __s64 peak_pages;
   __u64 start_ns; /* of the group's first thread, since boot */
   __u64 cgroup;   /* inode of its directory; 0: not known */
+  __u64 exited_ns;
   __u32 tgid;
   __u32 flags;
+  __u32 generation; /* how many had this entry before */
+  __u32 reserved;
   char comm[16];
   char command[TM_COMMAND_BYTES]; /* its arguments, each with a zero behind */
 };
@@ -82,7 +91,8 @@ struct tm_trace_node {
   __u64 epoch;
   __u64 allocation_count;
   __u64 held_since_ns;
-  __u64 reserved;
+  __u32 generation; /* of the task's entry when this was made */
+  __u32 reserved;
 };
 
 /* A stack that was seen before, known again by the return addresses that lie on

@@ -34,5 +34,5 @@ static __always_inline __u32 find_owner(void* context) {
   task_index = task_number - 1;
   task = bpf_map_lookup_elem(&tasks, &task_index);
   if (!task || (task->flags & TM_TASK_UNWANTED)) return 0;
-  return find_node(stack_number, task_number);
+  return find_node(stack_number, task_number, task->generation);
 }

@@ -38,6 +38,7 @@ struct tm_trace_machine machine = {.epoch = 1};
 struct tm_trace_faults faults = {};
 __u64 allocation_count = 0;
 __u64 free_count = 0;
+__u64 folded_tasks = 0;  // whose entries others have now
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);

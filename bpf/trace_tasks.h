@@ -3,6 +3,7 @@
 // table.
 #pragma once
 
+#include "trace_reuse.h"
 #include "trace_tables.h"
 
 enum {
@@ -40,6 +41,8 @@ static __always_inline void fill_task(const struct task_struct* task,
   entry->start_ns = BPF_CORE_READ(leader, start_boottime);
   bpf_core_read(&entry->comm, sizeof(entry->comm), &leader->comm);
   if (BPF_CORE_READ(task, flags) & kKernelThread) entry->flags = TM_TASK_KERNEL;
+  // It may have become another: its name and its group change.
+  entry->flags &= ~TM_TASK_UNWANTED;
   if (!is_wanted(task, entry)) entry->flags |= TM_TASK_UNWANTED;
 }
 
@@ -47,8 +50,11 @@ static __always_inline void fill_task(const struct task_struct* task,
 // stands for all interrupts.
 static __noinline __u32 find_task(__u32 meaning) {
   const struct task_struct* task = bpf_get_current_task_btf();
+  struct tm_trace_task* entry;
   __u64 cgroup = 0;
   __u64 key = 1;
+  __u32 number;
+  __u32 index;
   if (!(meaning & TM_CODE_INTERRUPT)) {
     cgroup = cgroup_of(task);
     key = mixed(task->group_leader->start_boottime ^ ((__u64)task->tgid << 42) ^
@@ -56,9 +62,9 @@ static __noinline __u32 find_task(__u32 meaning) {
           2;
   }
   for (__u32 i = 0; i < kProbes; ++i) {
-    const __u32 index = (key + i) & task_mask;
-    struct tm_trace_task* entry = bpf_map_lookup_elem(&tasks, &index);
     __u64 known;
+    index = (key + i) & task_mask;
+    entry = bpf_map_lookup_elem(&tasks, &index);
     if (!entry) return 0;
     known = entry->key;
     if (!known) known = __sync_val_compare_and_swap(&entry->key, 0, key);
@@ -74,22 +80,37 @@ static __noinline __u32 find_task(__u32 meaning) {
     fill_task(task, entry);
     return index + 1;
   }
-  __sync_fetch_and_add(&faults.tasks_full, 1);
-  return 0;
+  number = reuse_task(key);
+  index = number - 1;
+  entry = bpf_map_lookup_elem(&tasks, &index);
+  if (!entry) {
+    __sync_fetch_and_add(&faults.tasks_full, 1);
+    return 0;
+  }
+  entry->cgroup = cgroup;
+  fill_task(task, entry);
+  return number;
 }
 
-static __noinline __u32 find_node(__u32 stack, __u32 task) {
+static __noinline __u32 find_node(__u32 stack, __u32 task, __u32 generation) {
   const __u64 key = (__u64)stack << 32 | task;
   const __u64 hash = mixed(key);
+  __u32 number;
   for (__u32 i = 0; i < kProbes; ++i) {
     const __u32 index = (hash + i) & node_mask;
     struct tm_trace_node* node = bpf_map_lookup_elem(&nodes, &index);
     __u64 known;
     if (!node) return 0;
     known = node->key;
-    if (!known) known = __sync_val_compare_and_swap(&node->key, 0, key);
-    if (!known || known == key) return index + 1;
+    if (!known) {
+      known = __sync_val_compare_and_swap(&node->key, 0, key);
+      if (!known) node->generation = generation;
+    }
+    if (known && known != key) continue;
+    if (node->generation != generation) renew(node, key, generation);
+    return index + 1;
   }
-  __sync_fetch_and_add(&faults.nodes_full, 1);
-  return 0;
+  number = reuse_node(key, generation);
+  if (!number) __sync_fetch_and_add(&faults.nodes_full, 1);
+  return number;
 }

@@ -93,12 +93,14 @@ std::vector<Step> steps_of(const Trace& trace, const TraceLeaf& leaf,
   return steps;
 }
 
-void add(const TraceLeaf& leaf, TraceNumbers& numbers) {
+void add(const Trace& trace, const TraceLeaf& leaf, TraceNumbers& numbers) {
   numbers.pages += leaf.pages;
   numbers.machine_peak_pages += leaf.machine_peak_pages;
   numbers.peak_pages += leaf.peak_pages;
-  numbers.least_peak_pages =
-      std::max(numbers.least_peak_pages, leaf.peak_pages);
+  if (trace.tasks[leaf.task].folded_count == 0) {
+    numbers.least_peak_pages =
+        std::max(numbers.least_peak_pages, leaf.peak_pages);
+  }
   numbers.allocation_count += leaf.allocation_count;
 }
 
@@ -108,6 +110,7 @@ using TaskPeaks = std::map<Key, TraceNumbers>;
 TaskPeaks peaks_of_tasks(const Trace& trace) {
   TaskPeaks peaks;
   for (const TraceTask& task : trace.tasks) {
+    if (task.folded_count != 0) continue;
     TraceNumbers& numbers = peaks[task_step(task).key];
     // One that moved between groups has several parts.
     numbers.peak_pages += task.peak_pages;
@@ -187,7 +190,7 @@ TraceNode make_trace_tree(const Trace& trace, const TraceTreeOptions& options) {
   Growing root;
   for (const TraceLeaf& leaf : trace.leaves) {
     Growing* at = &root;
-    add(leaf, at->node.total);
+    add(trace, leaf, at->node.total);
     for (Step& step : steps_of(trace, leaf, options.groups)) {
       std::unique_ptr<Growing>& child = at->children[step.key];
       if (!child) {
@@ -195,7 +198,7 @@ TraceNode make_trace_tree(const Trace& trace, const TraceTreeOptions& options) {
         child->node = std::move(step.node);
       }
       at = child.get();
-      add(leaf, at->node.total);
+      add(trace, leaf, at->node.total);
     }
     at->node.own_pages += leaf.pages;
   }

@@ -38,6 +38,9 @@ struct TraceTask {
   bool is_kernel_thread = false;
   bool is_interrupt = false;  // stands for all of them, whomever they hit
   bool has_exited = false;
+  // Not 0: stands for so many that have ended, whose entries were needed for
+  // others; peaks are sums of those that each leaf had at its own time then.
+  uint64_t folded_count = 0;
   uint64_t pages = 0;
   uint64_t peak_pages = 0;  // of the task's own sum, at its own time
   bool operator==(const TraceTask&) const = default;
@@ -101,6 +104,12 @@ struct Trace {
   // Empty: nobody asked for it.
   std::optional<TraceBefore> before;
   std::optional<Reading<SlabTrace>> slab;
+  // False when events are missing that could have changed any number, or when
+  // only a part of the pages was followed.
+  bool is_exact() const {
+    return sample_period == 1 && faults.lost_events == 0 &&
+           faults.table_full == 0 && faults.out_of_range == 0;
+  }
   std::vector<std::string> notes;  // what this kernel could not be asked
 };
 

@@ -64,6 +64,21 @@ class AnyBackend:
             # Run through /proc/self/exe, which names it.
             self.expect_one_of_two(one, other, "--comm", "taker")
 
+    def test_a_name_that_comes_with_an_exec(self):
+        size = KEPT * 4096
+        script = f"read go; head -c {size} /dev/zero | tail -c {size} | wc -c; read end"
+        with subprocess.Popen(["sh", "-c", script], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True) as shell:
+            with self.tracer("--comm", "tail") as tracer:
+                shell.stdin.write("go\n")
+                shell.stdin.flush()
+                self.assertEqual(shell.stdout.readline(), f"{size}\n")
+                report = tracer.json()
+            shell.stdin.close()
+        names = {task["name"] for task in report["tasks"] if task["peak_pages"]}
+        self.assertEqual(names, {"tail"})
+        self.assertGreater(report["peak_pages"], KEPT)
+
     def test_processes_of_a_control_group(self):
         try:
             group = memory_group()

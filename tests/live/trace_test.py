@@ -179,6 +179,27 @@ class Bpf(AnyBackend, unittest.TestCase):
     backend = "bpf"
     has_rings = False
 
+    def test_many_short_processes_leave_room_for_those_that_follow(self):
+        """More of them than the tables have entries for."""
+        count = 20_000
+        with Taker() as taker, self.tracer("--json", "--pid", taker.pid) as tracer:
+            taker.tell("fork", count)
+            taker.tell("keep", KEPT)
+            report = tracer.json()
+        tasks = report["tasks"]
+        folded = sum(task.get("folded_count", 0) for task in tasks)
+        print(f"  {len(tasks)} tasks and {folded} folded", file=sys.stderr)
+        self.assertEqual(report["table_full"], 0)
+        self.assertGreater(folded, 0)
+        self.assertGreater(folded + len(tasks), count)
+        # What forking leaves with the parent are slabs.
+        self.assertGreaterEqual(task_of(report, taker.pid)["pages"], KEPT)
+        self.assertLess(task_of(report, taker.pid)["pages"], KEPT * 1.05)
+        self.assertEqual(report["pages"], sum(task["pages"] for task in tasks))
+        at_peak = sum(task["machine_peak_pages"] for task in tasks)
+        self.assertLess(abs(at_peak - report["peak_pages"]), 64)
+        self.assertTrue(all(map(sums_are_right, tasks)))
+
 
 @unittest.skipUnless(is_root(), "tracing needs root")
 class Perf(AnyBackend, unittest.TestCase):
@@ -299,12 +320,16 @@ class Choice(unittest.TestCase):
         for backend in ("perf", "ftrace"):
             with Taker() as taker, Tracer(
                     "--backend", backend, "--buf-size", 0, "--report",
-                    "task_summary,task_top_json") as tracer:
+                    "task_summary,task_top_json,tree") as tracer:
                 tracer.process.send_signal(signal.SIGSTOP)
                 taker.tell("churn", 4)
                 tracer.process.send_signal(signal.SIGCONT)
                 text = tracer.report()
-                self.assertEqual(text.count("events were lost"), 2, text)
+                self.assertEqual(text.count("events were lost"), 3, text)
+                tree = text.split("Report format tree: ========\n")[1]
+                rows = [line for line in tree.splitlines()[1:]
+                        if line.strip()[:1].isdigit()]
+                self.assertEqual(rows, [], "numbers without a mark")
                 self.assertIn("events were lost",
                               tracer.process.stderr.read())
 

@@ -10,6 +10,7 @@
 //   halve      discards every second half of those, and lets them be split
 //   splice N   N pages through the bulk allocator and away again
 //   pipe N     N pages through the bulk allocator, kept in pipes until it ends
+//   fork N     N processes, one after the other, that touch some pages and end
 //   exec NAME  becomes itself again under another name
 //
 // It ends with its input.
@@ -19,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { kPage = 4096, kMiB = 1 << 20, kHuge = 2 * kMiB, kKept = 64 };
@@ -159,6 +161,19 @@ static void fill_pipes(size_t pages) {
   close(zero);
 }
 
+static void fork_and_end(size_t processes) {
+  enum { kTouched = 8 };
+  for (size_t i = 0; i < processes; ++i) {
+    const pid_t child = fork();
+    if (child < 0) exit(1);
+    if (child == 0) {
+      touched(kTouched * kPage);
+      _exit(0);
+    }
+    if (waitpid(child, NULL, 0) != child) exit(1);
+  }
+}
+
 int main(int count, char** words) {
   static char line[256];
   static char word[16];
@@ -179,6 +194,7 @@ int main(int count, char** words) {
     if (!strcmp(word, "halve")) halve();
     if (!strcmp(word, "splice")) splice_pages(number);
     if (!strcmp(word, "pipe")) fill_pipes(number);
+    if (!strcmp(word, "fork")) fork_and_end(number);
     if (!strcmp(word, "exec")) {
       // The name of the program is found before it is given another.
       execl("/proc/self/exe", value, "with", "arguments", (char*)NULL);

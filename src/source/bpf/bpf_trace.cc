@@ -102,6 +102,7 @@ class BpfTrace : public LiveTrace {
   uint64_t ended_ns_ = 0;
   std::vector<std::string> notes_;
   static constexpr uint64_t kFirstStretchNs = 500'000'000;
+  std::vector<uint64_t> seen_keys_;  // of the nodes, when last looked at
   LowHistory lows_ = LowHistory(kFirstStretchNs);
 };
 
@@ -319,8 +320,13 @@ void BpfTrace::freeze() {
 
 void BpfTrace::look() {
   std::vector<LowHistory::Holding> holdings;
+  seen_keys_.resize(tables_.nodes.count());
   for (uint32_t i = 0; i < tables_.nodes.count(); ++i) {
     if (tables_.nodes[i].key == 0) continue;
+    // Whoever has the entry now has no part in its past.
+    const uint64_t key = tables_.nodes[i].key;
+    if (seen_keys_[i] != 0 && seen_keys_[i] != key) lows_.forget(i);
+    seen_keys_[i] = key;
     const int64_t pages = tables_.nodes[i].pages;
     holdings.push_back({i, pages > 0 ? static_cast<uint64_t>(pages) : 0});
   }
@@ -339,6 +345,7 @@ TraceRun BpfTrace::run() const {
   run.sample_period = sample_period_;
   run.epoch = skeleton_->data->machine.epoch;
   run.now_ns = ended_ns_ != 0 ? ended_ns_ : base::monotonic_ns();
+  run.folded_tasks = skeleton_->bss->folded_tasks;
   run.lows = &lows_;
   run.modules = &modules_;
   return run;

@@ -117,33 +117,82 @@ std::vector<uint32_t> build_tasks(const MappedTable<tm_trace_task>& tasks,
   return task_of;
 }
 
-void build_leaves(const MappedTable<tm_trace_node>& nodes, const TraceRun& run,
+// What one node counted, to the leaf it belongs to.
+void add_node(const tm_trace_node& node, const TraceRun& run,
+              model::TraceLeaf& leaf) {
+  leaf.pages += run.scaled(node.pages);
+  leaf.peak_pages += run.scaled(node.peak_pages);
+  leaf.machine_peak_pages +=
+      run.scaled(node.epoch == run.epoch ? node.saved_pages : node.pages);
+  leaf.allocation_count += node.allocation_count * run.sample_period;
+  if (node.pages > 0 && run.now_ns > node.held_since_ns) {
+    leaf.held_ns =
+        std::max<uint64_t>(leaf.held_ns, run.now_ns - node.held_since_ns);
+  }
+}
+
+// Stands for all whose entries others have now. Made when it is first asked
+// for: most traces have none.
+class FoldedTask {
+ public:
+  FoldedTask(const TraceRun& run, model::TraceBuilder& builder)
+      : run_(run), builder_(builder) {}
+  uint32_t index() {
+    if (is_made_) return index_;
+    model::TraceTask task;
+    task.name = "exited";
+    task.has_exited = true;
+    task.folded_count = std::max<uint64_t>(run_.folded_tasks, 1);
+    index_ = builder_.task(task);
+    is_made_ = true;
+    return index_;
+  }
+
+ private:
+  const TraceRun& run_;
+  model::TraceBuilder& builder_;
+  bool is_made_ = false;
+  uint32_t index_ = 0;
+};
+
+void build_leaves(const TraceTables& tables, const TraceRun& run,
                   const std::vector<uint32_t>& stack_of,
-                  const std::vector<uint32_t>& task_of,
+                  const std::vector<uint32_t>& task_of, FoldedTask& folded,
                   model::TraceBuilder& builder) {
-  for (uint32_t i = 0; i < nodes.count(); ++i) {
-    const tm_trace_node& node = nodes[i];
+  for (uint32_t i = 0; i < tables.nodes.count(); ++i) {
+    const tm_trace_node& node = tables.nodes[i];
     const auto stack = static_cast<uint32_t>(node.key >> 32);
     const auto task = static_cast<uint32_t>(node.key);
     if (stack == 0 || stack > stack_of.size() || task == 0 ||
         task > task_of.size()) {
       continue;
     }
+    const bool is_of_another =
+        tables.tasks[task - 1].generation != node.generation;
     model::TraceLeaf& leaf =
-        builder.leaf(stack_of[stack - 1], task_of[task - 1]);
-    leaf.pages += run.scaled(node.pages);
-    leaf.peak_pages += run.scaled(node.peak_pages);
-    leaf.machine_peak_pages +=
-        run.scaled(node.epoch == run.epoch ? node.saved_pages : node.pages);
-    leaf.allocation_count += node.allocation_count * run.sample_period;
+        builder.leaf(stack_of[stack - 1],
+                     is_of_another ? folded.index() : task_of[task - 1]);
+    add_node(node, run, leaf);
+    if (is_of_another) continue;
     const std::vector<uint64_t> node_lows = run.lows->lows_of(i);
     leaf.lows.resize(std::max(leaf.lows.size(), node_lows.size()));
     for (size_t at = 0; at < node_lows.size(); ++at)
       leaf.lows[at] += node_lows[at] * run.sample_period;
-    if (node.pages > 0 && run.now_ns > node.held_since_ns) {
-      leaf.held_ns =
-          std::max<uint64_t>(leaf.held_ns, run.now_ns - node.held_since_ns);
+  }
+}
+
+void build_folded(const TraceTables& tables, const TraceRun& run,
+                  const std::vector<uint32_t>& stack_of, FoldedTask& folded,
+                  model::TraceBuilder& builder) {
+  for (uint32_t i = 0; i < tables.stacks.count(); ++i) {
+    const tm_trace_stack& stack = tables.stacks[i];
+    if (stack.hash == 0 || stack.folded_allocation_count == 0) continue;
+    model::TraceLeaf& leaf = builder.leaf(stack_of[i], folded.index());
+    leaf.peak_pages += run.scaled(stack.folded_peak_pages);
+    if (stack.folded_epoch == run.epoch) {
+      leaf.machine_peak_pages += run.scaled(stack.folded_saved_pages);
     }
+    leaf.allocation_count += stack.folded_allocation_count * run.sample_period;
   }
 }
 
@@ -197,7 +246,9 @@ void build_trace(const TraceTables& tables, const TraceRun& run,
       build_stacks(tables.stacks, *run.modules, roots, builder, notes);
   const std::vector<uint32_t> task_of =
       build_tasks(tables.tasks, run, roots, builder);
-  build_leaves(tables.nodes, run, stack_of, task_of, builder);
+  FoldedTask folded(run, builder);
+  build_leaves(tables, run, stack_of, task_of, folded, builder);
+  build_folded(tables, run, stack_of, folded, builder);
 }
 
 }  // namespace tidemark::source

@@ -49,6 +49,7 @@ struct TraceRun {
   uint64_t sample_period = 1;
   uint64_t epoch = 0;   // of the machine's peak
   uint64_t now_ns = 0;  // or its end
+  uint64_t folded_tasks = 0;
   const LowHistory* lows = nullptr;
   const BpfTraceModules* modules = nullptr;
 

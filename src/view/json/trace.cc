@@ -62,6 +62,9 @@ void write_tasks(base::JsonWriter& json, const Trace& trace) {
       json.member("cgroup", task->cgroup);
       json.member("has_exited", task->has_exited);
       json.member("is_kernel_thread", task->is_kernel_thread);
+      if (task->folded_count != 0) {
+        json.member("folded_count", task->folded_count);
+      }
     }
     write_numbers(json, node, trace.has_peaks);
     write_frames(json, node, trace.has_peaks);
@@ -133,6 +136,7 @@ std::string trace_json(const Trace& trace, base::JsonWriter::Layout layout) {
   } else {
     json.null();
   }
+  json.member("exact", trace.is_exact());
   json.member("sees_bulk", trace.sees_bulk);
   write_faults(json, trace.faults);
   write_tasks(json, trace);

@@ -125,26 +125,31 @@ std::string slab_static(const TraceSection& section, uint64_t page_bytes) {
 class Amounts {
  public:
   Amounts(const TraceTextOptions& options, const TextStyle& style,
-          uint64_t page_bytes)
-      : in_pages_(options.in_pages), style_(style), page_bytes_(page_bytes) {}
+          const Trace& trace)
+      : in_pages_(options.in_pages),
+        style_(style),
+        page_bytes_(trace.page_size_bytes),
+        mark_(trace.is_exact() ? "" : "~") {}
 
+  // What can be too high or too low is marked.
   std::string of(uint64_t pages) const {
-    if (in_pages_) return base::grouped(pages);
-    return base::short_size(pages * page_bytes_, style_.unit);
+    if (in_pages_) return mark_ + base::grouped(pages);
+    return mark_ + base::short_size(pages * page_bytes_, style_.unit);
   }
   std::string peak(const TraceNumbers& numbers) const {
     if (numbers.is_peak_exact()) return of(numbers.peak_pages);
     return (style_.utf8 ? "≤" : "<=") + of(numbers.peak_pages);
   }
   std::string spelled_out(uint64_t pages) const {
-    if (in_pages_) return base::grouped(pages) + " pages";
-    return base::long_size(pages * page_bytes_, style_.unit);
+    if (in_pages_) return mark_ + base::grouped(pages) + " pages";
+    return mark_ + base::long_size(pages * page_bytes_, style_.unit);
   }
 
  private:
   bool in_pages_;
   const TextStyle& style_;
   uint64_t page_bytes_;
+  std::string mark_;
 };
 
 std::string node_name(const TraceNode& node) {
@@ -360,7 +365,7 @@ std::string trace_text(const analysis::TraceReport& report,
                        const TraceTextOptions& options,
                        const TextStyle& style) {
   const Trace& trace = *report.trace;
-  const Amounts amounts(options, style, trace.page_size_bytes);
+  const Amounts amounts(options, style, trace);
   std::string text;
   if (!options.has_banners) {
     text = head_text(trace, amounts) + faults_text(trace);

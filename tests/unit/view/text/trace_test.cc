@@ -56,6 +56,21 @@ TEST(TraceText, ABoundIsMarkedAsOne) {
       << text;
 }
 
+TEST(TraceText, NumbersThatCanBeWrongAreMarked) {
+  Trace trace = some_trace();
+  EXPECT_EQ(text_of(trace, "tree", {true, false}).find('~'), std::string::npos);
+  trace.faults.lost_events = 7;
+  const std::string text = text_of(trace, "tree", {true, false});
+  EXPECT_NE(text.find("~54,479 pages taken since and held, ~54,500 pages"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("~51,200"), std::string::npos) << text;
+  trace.faults.lost_events = 0;
+  trace.sample_period = 16;
+  EXPECT_NE(text_of(trace, "tree", {true, false}).find("~51,200"),
+            std::string::npos);
+}
+
 TEST(TraceText, LossesAreSaidAboveEachReportAndNotInside) {
   Trace trace = some_trace();
   trace.faults.lost_events = 77;
