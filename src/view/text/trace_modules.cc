@@ -20,12 +20,17 @@ constexpr size_t kMostBefore = 8;  // rows of each kind, beside the table
 
 class Cells {
  public:
-  Cells(uint64_t page_bytes, bool in_pages, const TextStyle& style)
-      : page_bytes_(page_bytes), in_pages_(in_pages), style_(style) {}
+  Cells(const model::Trace& trace, bool in_pages, const TextStyle& style)
+      : page_bytes_(trace.page_size_bytes),
+        in_pages_(in_pages),
+        mark_(trace.is_exact() ? "" : "~"),
+        style_(style) {}
 
+  // Of what was traced.
   std::string pages(uint64_t count) const {
-    return in_pages_ ? base::grouped(count)
-                     : base::short_size(count * page_bytes_, style_.unit);
+    return mark_ + (in_pages_
+                        ? base::grouped(count)
+                        : base::short_size(count * page_bytes_, style_.unit));
   }
   std::string bytes(uint64_t count) const {
     return in_pages_ ? base::grouped((count + page_bytes_ - 1) / page_bytes_)
@@ -43,6 +48,7 @@ class Cells {
  private:
   uint64_t page_bytes_;
   bool in_pages_;
+  std::string mark_;
   const TextStyle& style_;
 };
 
@@ -111,7 +117,7 @@ std::string code_text(const ModuleTable& table, const Cells& cells,
 std::string trace_modules_text(const ModuleTable& table,
                                const model::Trace& trace, bool in_pages,
                                const TextStyle& style) {
-  const Cells cells(trace.page_size_bytes, in_pages, style);
+  const Cells cells(trace, in_pages, style);
   std::string text;
   if (table.rows.empty()) {
     text = "no code of a module took pages";

@@ -145,6 +145,10 @@ TEST(TraceText, ModulesHaveColumnsForEachUse) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find("before the trace"), std::string::npos) << text;
+  trace.faults.lost_events = 1;
+  EXPECT_NE(text_of(trace, "modules", {true, true}).find(" ~3,269 "),
+            std::string::npos)
+      << "what may be wrong is marked";
   EXPECT_NE(text.find("slabs are secret"), std::string::npos) << text;
 }
 
