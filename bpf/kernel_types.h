@@ -135,6 +135,7 @@ struct page {
 
 struct kmem_cache {
   const char* name;
+  unsigned int size; /* of one object with all that belongs to it */
 };
 
 struct slab {
@@ -235,6 +236,42 @@ struct files_struct {
   struct fdtable* fdt;
 };
 
+/* --- modules ---------------------------------------------------------------
+ */
+
+struct module_memory {
+  void* base;
+  unsigned int size;
+};
+
+enum mod_mem_type {
+  MOD_TEXT = 0, /* the loader puts in the running kernel's numbers */
+  MOD_INIT_TEXT = 4,
+};
+
+struct mod_kallsyms {
+  struct elf64_sym* symtab;
+  unsigned int num_symtab;
+  char* strtab;
+};
+
+struct module {
+  char name[56];
+  struct module_memory mem[7]; /* since 6.4 */
+  struct mod_kallsyms* kallsyms;
+};
+
+struct module_layout {
+  void* base;
+  unsigned int size;
+  unsigned int text_size;
+};
+
+struct module___layouts {
+  struct module_layout core_layout;
+  struct module_layout init_layout;
+};
+
 /* --- BPF's own -------------------------------------------------------------
  */
 
@@ -268,3 +305,13 @@ struct bpf_iter__task_vma {
 };
 
 #pragma clang attribute pop
+
+/* ELF's own and the same everywhere. */
+struct elf64_sym {
+  __u32 st_name;
+  __u8 st_info;
+  __u8 st_other;
+  __u16 st_shndx;
+  __u64 st_value;
+  __u64 st_size;
+};

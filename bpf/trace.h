@@ -31,6 +31,8 @@ struct tm_frame_chunk {
 enum tm_code_meaning {
   TM_CODE_INTERRUPT = 1, /* not for the task that runs */
   TM_CODE_WANTED = 2,    /* only stacks with such code are asked for */
+  TM_CODE_LOADING = 4,   /* a module is loaded */
+  TM_CODE_INIT = 8,      /* the kernel has told of it by now */
 };
 
 struct tm_code_range {
@@ -43,6 +45,16 @@ struct tm_trace_stack {
   __u64 hash; /* 0: the entry is free */
   __u32 meaning;
   __u32 depth;
+  __u32 load;    /* the module that is loaded, counted from 1; 0: not known */
+  __u32 base;    /* the stack with the frames of this one; 0: they are here */
+  __u32 seen_at; /* how many modules had come and gone by then */
+  __u32 reserved;
+  /* Of nodes whose entries others have now: their peaks, each at its own time,
+   * and what they held at the machine's peak, if the epoch is the machine's. */
+  __s64 folded_peak_pages;
+  __s64 folded_saved_pages;
+  __u64 folded_epoch;
+  __u64 folded_allocation_count;
   __u64 frames[TM_STACK_DEPTH];
 };
 
@@ -61,8 +73,11 @@ struct tm_trace_task {
   __s64 peak_pages;
   __u64 start_ns; /* of the group's first thread, since boot */
   __u64 cgroup;   /* inode of its directory; 0: not known */
+  __u64 exited_ns;
   __u32 tgid;
   __u32 flags;
+  __u32 generation; /* how many had this entry before */
+  __u32 reserved;
   char comm[16];
   char command[TM_COMMAND_BYTES]; /* its arguments, each with a zero behind */
 };
@@ -76,7 +91,8 @@ struct tm_trace_node {
   __u64 epoch;
   __u64 allocation_count;
   __u64 held_since_ns;
-  __u64 reserved;
+  __u32 generation; /* of the task's entry when this was made */
+  __u32 reserved;
 };
 
 /* A stack that was seen before, known again by the return addresses that lie on

@@ -17,7 +17,7 @@ struct Named {
   TraceReportKind kind;
   std::string_view token;
 };
-constexpr std::array<Named, 10> kReports = {{
+constexpr std::array<Named, 12> kReports = {{
     {TraceReportKind::ModuleSummary, "module_summary"},
     {TraceReportKind::ModuleTop, "module_top"},
     {TraceReportKind::TaskSummary, "task_summary"},
@@ -28,6 +28,8 @@ constexpr std::array<Named, 10> kReports = {{
     {TraceReportKind::Tree, "tree"},
     {TraceReportKind::Peak, "peak"},
     {TraceReportKind::Growth, "growth"},
+    {TraceReportKind::Modules, "modules"},
+    {TraceReportKind::Slab, "slab"},
 }};
 
 constexpr std::array<std::pair<TraceGroup, std::string_view>, 4> kGroups = {{
@@ -54,6 +56,8 @@ std::vector<TraceGroup> groups_of(TraceReportKind kind,
     case TraceReportKind::Tree:
     case TraceReportKind::Peak:
     case TraceReportKind::Growth:
+    case TraceReportKind::Modules:
+    case TraceReportKind::Slab:
     case TraceReportKind::ProcSlabStatic:
       break;
   }
@@ -131,6 +135,11 @@ base::Result<TraceReportSpec> parse_report(std::string_view text,
   // As people know it: two at each level say what a module does.
   if (spec.kind == TraceReportKind::ModuleTop && defaults.top == 0) {
     spec.tree.top = 2;
+  }
+  // There are thousands of places; JSON has them all.
+  constexpr size_t kSlabTop = 12;
+  if (spec.kind == TraceReportKind::Slab && defaults.top == 0) {
+    spec.tree.top = kSlabTop;
   }
   while (!text.empty()) {
     base::Status status =
@@ -224,6 +233,14 @@ TraceReport make_trace_report(
       section.growing = find_growth(trace);
       if (spec.tree.top > 0 && section.growing.size() > spec.tree.top) {
         section.growing.resize(spec.tree.top);
+      }
+    } else if (spec.kind == TraceReportKind::Modules) {
+      section.modules =
+          make_module_table(trace, spec.tree.order, spec.tree.top);
+    } else if (spec.kind == TraceReportKind::Slab) {
+      if (trace.slab && *trace.slab) {
+        section.slab =
+            make_slab_rows(**trace.slab, spec.tree.order, spec.tree.top);
       }
     } else {
       section.tree = make_trace_tree(trace, spec.tree);

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/slab_sites.h"
+#include "analysis/trace_modules.h"
 #include "analysis/trace_tree.h"
 #include "base/result.h"
 #include "model/kernel_memory.h"
@@ -27,6 +29,8 @@ enum class TraceReportKind : uint8_t {
   Tree,    // grouped as asked
   Peak,    // the same as it stood at the machine's peak
   Growth,  // what only rises
+  Modules,
+  Slab,  // objects of slab caches, which are followed for it alone
 };
 std::string_view trace_report_token(TraceReportKind kind);
 std::vector<std::string> trace_report_tokens();
@@ -59,6 +63,8 @@ struct TraceSection {
   TraceReportSpec spec;
   TraceNode tree;
   std::vector<Growth> growing;
+  ModuleTable modules;
+  std::vector<SlabCacheRow> slab;
   model::Reading<std::vector<model::SlabCache>> caches;
 };
 

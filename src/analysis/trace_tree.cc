@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/module_use.h"
+
 namespace tidemark::analysis {
 namespace {
 
@@ -16,7 +18,8 @@ using model::TraceStack;
 using model::TraceTask;
 
 // What tells the children of one node apart.
-using Key = std::tuple<uint64_t, uint64_t, std::string, std::string>;
+using Key =
+    std::tuple<uint64_t, uint64_t, std::string, std::string, std::string>;
 
 struct Step {
   Key key;
@@ -34,10 +37,11 @@ Step frame_step(const TraceFrame& frame) {
   // A function is one node, wherever in it the call is.
   const uint64_t function =
       frame.address > frame.offset ? frame.address - frame.offset : 0;
-  step.key = {function, 0, frame.symbol, frame.module};
+  step.key = {function, 0, frame.symbol, frame.module, frame.loads};
   step.node.group = TraceGroup::Stack;
   step.node.name = frame.symbol;
   step.node.module = frame.module;
+  step.node.loads = frame.loads;
   step.node.address = frame.address;
   return step;
 }
@@ -47,6 +51,7 @@ Step task_step(const TraceTask& task) {
   step.key = {static_cast<uint32_t>(task.pid),
               task.start_ns,
               task.start_ns == 0 ? task.name : std::string(),
+              {},
               {}};
   step.node.group = TraceGroup::Task;
   step.node.name = task_name(task);
@@ -56,7 +61,7 @@ Step task_step(const TraceTask& task) {
 
 Step named_step(TraceGroup group, const std::string& name) {
   Step step;
-  step.key = {0, 0, name, {}};
+  step.key = {0, 0, name, {}, {}};
   step.node.group = group;
   step.node.name = name;
   return step;
@@ -77,7 +82,7 @@ std::vector<Step> steps_of(const Trace& trace, const TraceLeaf& leaf,
         steps.push_back(named_step(group, task.cgroup));
         break;
       case TraceGroup::Module:
-        steps.push_back(named_step(group, module_of(trace, stack)));
+        steps.push_back(named_step(group, module_use(trace, stack).name));
         break;
       case TraceGroup::Stack:
         for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame)
@@ -88,12 +93,14 @@ std::vector<Step> steps_of(const Trace& trace, const TraceLeaf& leaf,
   return steps;
 }
 
-void add(const TraceLeaf& leaf, TraceNumbers& numbers) {
+void add(const Trace& trace, const TraceLeaf& leaf, TraceNumbers& numbers) {
   numbers.pages += leaf.pages;
   numbers.machine_peak_pages += leaf.machine_peak_pages;
   numbers.peak_pages += leaf.peak_pages;
-  numbers.least_peak_pages =
-      std::max(numbers.least_peak_pages, leaf.peak_pages);
+  if (trace.tasks[leaf.task].folded_count == 0) {
+    numbers.least_peak_pages =
+        std::max(numbers.least_peak_pages, leaf.peak_pages);
+  }
   numbers.allocation_count += leaf.allocation_count;
 }
 
@@ -103,6 +110,7 @@ using TaskPeaks = std::map<Key, TraceNumbers>;
 TaskPeaks peaks_of_tasks(const Trace& trace) {
   TaskPeaks peaks;
   for (const TraceTask& task : trace.tasks) {
+    if (task.folded_count != 0) continue;
     TraceNumbers& numbers = peaks[task_step(task).key];
     // One that moved between groups has several parts.
     numbers.peak_pages += task.peak_pages;
@@ -172,14 +180,6 @@ TraceNode grown(Growing growing) {
 
 }  // namespace
 
-std::string module_of(const Trace& trace, const TraceStack& stack) {
-  for (uint32_t frame : stack) {
-    const std::string& module = trace.frames[frame].module;
-    if (!module.empty()) return module;
-  }
-  return {};
-}
-
 std::string task_name(const TraceTask& task) {
   if (!task.command_line.empty()) return task.command_line;
   return "[" + task.name + "]";
@@ -190,7 +190,7 @@ TraceNode make_trace_tree(const Trace& trace, const TraceTreeOptions& options) {
   Growing root;
   for (const TraceLeaf& leaf : trace.leaves) {
     Growing* at = &root;
-    add(leaf, at->node.total);
+    add(trace, leaf, at->node.total);
     for (Step& step : steps_of(trace, leaf, options.groups)) {
       std::unique_ptr<Growing>& child = at->children[step.key];
       if (!child) {
@@ -198,7 +198,7 @@ TraceNode make_trace_tree(const Trace& trace, const TraceTreeOptions& options) {
         child->node = std::move(step.node);
       }
       at = child.get();
-      add(leaf, at->node.total);
+      add(trace, leaf, at->node.total);
     }
     at->node.own_pages += leaf.pages;
   }

@@ -18,7 +18,7 @@ namespace tidemark::analysis {
 enum class TraceGroup : uint8_t {
   Task,
   Cgroup,
-  Module,  // the innermost on the stack; the kernel's image when there is none
+  Module,  // as module_use.h has it; the kernel's image when there is none
   Stack,   // frame by frame, the way into the kernel first
 };
 
@@ -34,8 +34,10 @@ struct TraceNumbers {
 
 struct TraceNode {
   std::string name;
-  // Of a frame its module and address, of a task its pid; empty and 0 else.
+  // Of a frame its module, what it loads and its address, of a task its pid;
+  // empty and 0 else.
   std::string module;
+  std::string loads;
   uint64_t address = 0;
   int32_t pid = 0;
   TraceGroup group = TraceGroup::Stack;
@@ -58,10 +60,6 @@ struct TraceTreeOptions {
   uint32_t throttle_percent = 0;
   size_t top = 0;
 };
-
-// The module a stack belongs to; empty for the kernel's image.
-std::string module_of(const model::Trace& trace,
-                      const model::TraceStack& stack);
 
 // What people call the task: its command line, or its name in brackets when it
 // has none.

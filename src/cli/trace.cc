@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <memory>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "cli/output.h"
 #include "cli/trace_notes.h"
 #include "source/cgroups.h"
+#include "source/gfp_filter.h"
 #include "source/kernel_files.h"
 #include "source/roots.h"
 #include "view/json/trace.h"
@@ -23,6 +25,7 @@
 namespace tidemark::cli {
 namespace {
 
+using analysis::TraceReportKind;
 using base::ErrorKind;
 
 struct TraceCommandOptions {
@@ -33,6 +36,7 @@ struct TraceCommandOptions {
   std::string backend = "auto";
   TraceNotesOptions notes;
   std::string cgroup;
+  std::string gfp;
   bool everything = false;
   bool at_peak = false;
   CommonOptions common;
@@ -87,6 +91,12 @@ base::Result<std::vector<analysis::TraceReportSpec>> specs_of(
   return analysis::parse_trace_reports(options.at_peak ? "peak" : "tree", tree);
 }
 
+bool has(const std::vector<analysis::TraceReportSpec>& specs,
+         TraceReportKind kind) {
+  return std::ranges::find(specs, kind, &analysis::TraceReportSpec::kind) !=
+         specs.end();
+}
+
 base::Status resolve_cgroup(const source::Roots& roots,
                             TraceCommandOptions& options) {
   if (options.cgroup.empty()) return base::Ok{};
@@ -99,6 +109,17 @@ base::Status resolve_cgroup(const source::Roots& roots,
   return base::fail(ErrorKind::NotFound,
                     "no control group '" + options.cgroup + "'",
                     "paths begin with / as in /proc/PID/cgroup");
+}
+
+base::Status resolve_gfp(const source::Roots& roots,
+                         TraceCommandOptions& options) {
+  if (options.gfp.empty()) return base::Ok{};
+  base::Result<source::GfpBits> bits =
+      source::read_gfp_bits(roots, options.gfp);
+  if (!bits) return base::within("--gfp", bits.error());
+  options.watch.trace.filter.wanted_gfp_bits = bits->wanted;
+  options.watch.trace.filter.unwanted_gfp_bits = bits->unwanted;
+  return base::Ok{};
 }
 
 std::string render(const TraceCommandOptions& options,
@@ -159,17 +180,17 @@ base::Result<ExitCode> run_live(
                       "leave out --proc and unset PROCFS");
   }
   base::Status status = resolve_cgroup(roots, options);
+  if (status) status = resolve_gfp(roots, options);
   if (!status) return status.error();
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
   options.watch.follows_command = !options.everything;
   options.watch.ignores_broken_pipe = were_broken_pipes_ignored();
   options.watch.backend = model::trace_backend_from_token(options.backend);
-  for (const analysis::TraceReportSpec& spec : specs) {
-    if (spec.kind == analysis::TraceReportKind::Growth) {
-      options.watch.sees_growth = true;
-    }
-  }
+  options.watch.sees_growth = has(specs, TraceReportKind::Growth);
+  options.watch.follows_slab |= has(specs, TraceReportKind::Slab);
+  options.watch.tells_before = has(specs, TraceReportKind::Modules) ||
+                               options.common.format != Format::Text;
   TraceLine line(options.common);
   watch::TraceHooks hooks;
   hooks.progress = [&](const watch::TraceProgress& progress) {
@@ -199,6 +220,28 @@ void fill_notes(TraceCommandOptions& options) {
   notes.common = options.common;
 }
 
+// What is asked of events cannot be asked of the notes.
+base::Status refuse_filters(const TraceCommandOptions& options) {
+  const source::TraceFilter& filter = options.watch.trace.filter;
+  const source::TraceFilter all;
+  const std::pair<const char*, bool> asked[] = {
+      {"--gfp", !options.gfp.empty()},
+      {"--cgroup", !options.cgroup.empty()},
+      {"--module", !filter.module.empty()},
+      {"--order", filter.least_order != all.least_order ||
+                      filter.most_order != all.most_order},
+      {"--sample", options.watch.trace.sample_period != 1},
+  };
+  for (const auto& [name, is_asked] : asked) {
+    if (!is_asked) continue;
+    return base::fail(
+        ErrorKind::Misused,
+        std::string(name) + " is for a trace of what happens, not for notes",
+        "--backend bpf, perf or ftrace");
+  }
+  return base::Ok{};
+}
+
 base::Result<ExitCode> run_trace(TraceCommandOptions options) {
   base::Result<std::vector<analysis::TraceReportSpec>> specs =
       specs_of(options);
@@ -208,11 +251,15 @@ base::Result<ExitCode> run_trace(TraceCommandOptions options) {
   if (!roots) return roots.error();
   options.text.has_banners = !options.reports.empty();
   fill_notes(options);
-  if (options.backend == "allocinfo") {
-    return run_allocinfo(*roots, options.notes);
+  const bool reads_allocinfo = options.backend == "allocinfo";
+  const bool reads_page_owner =
+      options.backend == "pageowner" || !options.notes.page_owner_file.empty();
+  if (reads_allocinfo || reads_page_owner) {
+    base::Status status = refuse_filters(options);
+    if (!status) return status.error();
   }
-  if (options.backend == "pageowner" ||
-      !options.notes.page_owner_file.empty()) {
+  if (reads_allocinfo) return run_allocinfo(*roots, options.notes);
+  if (reads_page_owner) {
     return run_page_owner(options, *roots, *specs);
   }
   if (!options.notes.group_by.empty() || !options.notes.sort_by.empty()) {
@@ -238,6 +285,11 @@ void add_filters(OptionTable& table, TraceCommandOptions* options) {
               options->cgroup);
   table.value("--module", "NAME", "only stacks with code of this kernel module",
               filter.module);
+  table.value(
+      "--gfp", "LIST",
+      "only allocations that are all of these: " + source::gfp_class_names() +
+          ", or flags as the kernel names them (__GFP_ZERO)",
+      options->gfp);
   table.value("--order", "N[-M]", "only blocks of 2^N (to 2^M) pages",
               [&filter](const std::string& word) -> base::Status {
                 std::string_view rest = word;
@@ -352,6 +404,10 @@ void add_options(OptionTable& table, TraceCommandOptions* options) {
              "unwind every stack; by default one that was seen before is known "
              "by its return addresses, and one in 1024 verified",
              options->watch.trace.unwinds_all);
+  table.flag("--slab",
+             "follow objects of slab caches too, which costs several times as "
+             "many events; the report slab does",
+             options->watch.follows_slab);
   table.flag("-a,--all", "trace the whole machine while the command runs",
              options->everything);
   table.flag("--at-peak", "as it stood when the machine was at its peak",

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "cli/output.h"
 #include "source/allocinfo_source.h"
+#include "source/kernel_files.h"
 #include "source/page_owner_source.h"
 #include "view/csv/allocinfo.h"
 #include "view/csv/page_owner.h"
@@ -81,6 +82,16 @@ base::Result<bool> wait(uint64_t duration_ns) {
          watch::WaitEnd::Stop;
 }
 
+std::vector<model::TraceModule> modules_of(
+    const model::Reading<std::vector<model::KernelModule>>& known) {
+  std::vector<model::TraceModule> modules;
+  if (!known) return modules;
+  modules.reserve(known->size());
+  for (const model::KernelModule& module : *known)
+    modules.push_back({module.name, module.size_bytes, false, false});
+  return modules;
+}
+
 }  // namespace
 
 base::Result<model::Trace> read_page_owner_trace(
@@ -88,6 +99,10 @@ base::Result<model::Trace> read_page_owner_trace(
   base::Result<source::PageOwnerTrace> read = source::read_page_owner(
       roots, {options.page_owner_file, options.selection});
   if (!read) return read.error();
+  // A dump tells of another machine, or of another time.
+  if (options.page_owner_file.empty()) {
+    read->trace.modules = modules_of(source::read_modules(roots));
+  }
   return std::move(read->trace);
 }
 

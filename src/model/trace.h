@@ -9,6 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "model/reading.h"
+#include "model/slab_trace.h"
+#include "model/trace_frame.h"
+#include "model/trace_modules.h"
+
 namespace tidemark::model {
 
 enum class TraceBackend : uint8_t {
@@ -19,15 +24,6 @@ enum class TraceBackend : uint8_t {
 };
 std::string_view trace_backend_token(TraceBackend backend);  // "bpf"
 std::optional<TraceBackend> trace_backend_from_token(std::string_view token);
-
-// A place in the kernel's code. Where only names were told, the address is 0.
-struct TraceFrame {
-  uint64_t address = 0;
-  std::string symbol;  // empty: no name is known for the address
-  uint64_t offset = 0;
-  std::string module;  // empty: the kernel's image itself
-  bool operator==(const TraceFrame&) const = default;
-};
 
 // Indices into the frames, the allocator's caller first, the way in last.
 using TraceStack = std::vector<uint32_t>;
@@ -42,6 +38,9 @@ struct TraceTask {
   bool is_kernel_thread = false;
   bool is_interrupt = false;  // stands for all of them, whomever they hit
   bool has_exited = false;
+  // Not 0: stands for so many that have ended, whose entries were needed for
+  // others; peaks are sums of those that each leaf had at its own time then.
+  uint64_t folded_count = 0;
   uint64_t pages = 0;
   uint64_t peak_pages = 0;  // of the task's own sum, at its own time
   bool operator==(const TraceTask&) const = default;
@@ -88,6 +87,9 @@ struct Trace {
   uint64_t sample_period = 1;
   uint64_t kernel_bytes = 0;  // what the tables for it take there
   bool has_peaks = true;      // false where the past is not known
+  // Whether pages of the bulk allocator were seen when they were taken; else
+  // they are among TraceFaults::untracked_freed once they are given back.
+  bool sees_bulk = false;
 
   std::vector<TraceFrame> frames;
   std::vector<TraceStack> stacks;
@@ -98,6 +100,16 @@ struct Trace {
   uint64_t peak_realtime_ns = 0;
   uint64_t low_stretch_ns = 0;  // how long each stretch of TraceLeaf::lows is
   TraceFaults faults;
+  std::vector<TraceModule> modules;  // of which the kernel told
+  // Empty: nobody asked for it.
+  std::optional<TraceBefore> before;
+  std::optional<Reading<SlabTrace>> slab;
+  // False when events are missing that could have changed any number, or when
+  // only a part of the pages was followed.
+  bool is_exact() const {
+    return sample_period == 1 && faults.lost_events == 0 &&
+           faults.table_full == 0 && faults.out_of_range == 0;
+  }
   std::vector<std::string> notes;  // what this kernel could not be asked
 };
 

@@ -13,7 +13,8 @@ size_t TraceBuilder::StackHash::operator()(const TraceStack& stack) const {
 uint32_t TraceBuilder::frame(const TraceFrame& frame) {
   const auto next = static_cast<uint32_t>(trace_.frames.size());
   auto [at, is_new] = frames_.try_emplace(
-      {frame.address, frame.symbol, frame.offset, frame.module}, next);
+      {frame.address, frame.symbol, frame.offset, frame.module, frame.loads},
+      next);
   if (is_new) trace_.frames.push_back(frame);
   return at->second;
 }

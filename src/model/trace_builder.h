@@ -21,8 +21,7 @@ class TraceBuilder {
 
   uint32_t frame(const TraceFrame& frame);
   uint32_t stack(std::span<const uint32_t> frames);
-  // By pid, time of start, group and the module it is loading; the first to
-  // tell of it names it.
+  // By pid, time of start and group; the first to tell of it names it.
   uint32_t task(const TraceTask& task);
   TraceTask& task_at(uint32_t index) { return trace_.tasks[index]; }
   // The reference holds until the next leaf is asked for.
@@ -35,7 +34,9 @@ class TraceBuilder {
     size_t operator()(const TraceStack& stack) const;
   };
   Trace trace_;
-  std::map<std::tuple<uint64_t, std::string, uint64_t, std::string>, uint32_t>
+  std::map<
+      std::tuple<uint64_t, std::string, uint64_t, std::string, std::string>,
+      uint32_t>
       frames_;
   std::unordered_map<TraceStack, uint32_t, StackHash> stacks_;
   std::map<std::tuple<int32_t, uint64_t, std::string, std::string>, uint32_t>

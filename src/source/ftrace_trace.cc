@@ -1,19 +1,14 @@
 // Page allocations through a trace buffer of our own: where neither BPF nor
 // perf may be used.
 //
-// Pages of the buffer are read as they are. An allocation is followed by a
-// record with its stack, which a trigger leaves behind it; interrupts may come
-// in between, with allocations and stacks of their own. Only threads are told
-// of, so that those of each process are known by their creation.
+// Pages of the buffer are read as they are; ftrace_events.h says what stands on
+// them.
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -21,9 +16,9 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "parse/bytes.h"
-#include "parse/ftrace_page.h"
 #include "source/event_account.h"
+#include "source/event_filter.h"
+#include "source/ftrace_events.h"
 #include "source/live_trace.h"
 #include "source/page_event_reader.h"
 #include "source/target/guardian.h"
@@ -33,9 +28,6 @@
 namespace tidemark::source {
 namespace {
 
-using Kind = PageEvent::Kind;
-
-constexpr size_t kMostFrames = 64;
 constexpr uint64_t kFewestRingKiB = 64;
 // As perf_trace.cc.
 constexpr uint64_t kLatestNs = 50'000'000;
@@ -57,54 +49,9 @@ constexpr std::string_view kTracing[] = {
     "__probestub_mm_page_alloc",
 };
 
-// What is told of tasks; a kernel without one of them costs names.
-struct TaskEvent {
-  const char* name;
-  Kind kind;
-};
-constexpr TaskEvent kTaskEvents[] = {
-    {"task/task_newtask", Kind::Fork},
-    {"task/task_rename", Kind::Rename},
-    {"sched/sched_process_exec", Kind::Exec},
-    {"sched/sched_process_exit", Kind::Exit},
-};
-struct PageEventName {
-  const char* name;
-  Kind kind;
-};
-constexpr PageEventName kPageEvents[] = {
-    {"kmem/mm_page_free", Kind::Free},
-    {"migrate/remove_migration_pte", Kind::Remap},
-    {"migrate/set_migration_pte", Kind::Unmap},
-    {"kmem/mm_page_alloc", Kind::Alloc},
-};
-
-struct TaskLayout {
-  uint32_t id = 0;
-  Kind kind = Kind::Fork;
-  std::optional<parse::TraceField> pid;
-  std::optional<parse::TraceField> name;
-  std::optional<parse::TraceField> flags;
-  std::optional<parse::TraceField> is_last;
-};
-
-std::optional<parse::TraceField> field_of(const parse::TraceFormat& format,
-                                          const char* name) {
-  const parse::TraceField* field = format.find(name);
-  if (!field) return std::nullopt;
-  return *field;
-}
-
-// An allocation whose stack is still to come.
-struct Waiting {
-  std::optional<PageEvent> event;  // none: nobody asks for it
-  int level = 0;                   // of interrupts on top of each other
-};
-
 struct Cpu {
   std::string name;  // "cpu0"
   base::Fd pages;
-  std::vector<Waiting> waiting;
 };
 
 class FtraceTrace : public LiveTrace {
@@ -125,10 +72,9 @@ class FtraceTrace : public LiveTrace {
   base::Result<model::Trace> read(const Roots& roots) override;
 
  private:
-  base::Status read_formats(const base::Directory& tracefs);
-  void read_task_formats(const base::Directory& tracefs);
   base::Status make_instance(const base::Directory& tracefs);
   base::Status set_up(const TraceOptions& options);
+  base::Status set_filters(const TraceOptions& options) const;
   base::Status ask_for_stacks(const TraceOptions& options);
   base::Status enable_events() const;
   base::Status open_buffers();
@@ -137,28 +83,10 @@ class FtraceTrace : public LiveTrace {
 
   void drain_buffers();
   void drain_cpu(size_t source);
-  void take(size_t source, const parse::FtraceRecord& record);
-  void take_page_event(size_t source, Kind kind,
-                       const parse::FtraceRecord& record);
-  void take_stack(size_t source, std::string_view record);
-  void take_task(size_t source, const TaskLayout& layout,
-                 const parse::FtraceRecord& record);
-  void wait_for_stack(size_t source, std::optional<PageEvent> event,
-                      std::string_view record);
-  void push_without_stack(size_t source, const Waiting& waiting);
-  int level_of(std::string_view record) const;
   uint64_t lost_events() const;
 
   const Roots& roots_;
-  PageEventReader reader_;
-  parse::FtracePageLayout page_layout_;
-  parse::TraceFormat stack_;
-  parse::TraceField stack_size_;
-  parse::TraceField stack_callers_;
-  parse::TraceField type_;
-  parse::TraceField flags_;
-  parse::TraceField thread_;
-  std::vector<TaskLayout> tasks_;
+  FtraceEvents events_;
   // Every record has a stack behind it, not only those of allocations.
   bool all_have_stacks_ = false;
   uint64_t ring_bytes_ = 0;
@@ -172,53 +100,6 @@ class FtraceTrace : public LiveTrace {
 };
 
 // --- preparing ---------------------------------------------------------------
-
-base::Status FtraceTrace::read_formats(const base::Directory& tracefs) {
-  base::Result<PageEventReader> reader = PageEventReader::make(tracefs);
-  if (!reader) return reader.error();
-  reader_ = std::move(*reader);
-  base::Result<std::string> header =
-      base::read_file_at(tracefs, "events/header_page");
-  if (!header) return header.error();
-  base::Result<parse::FtracePageLayout> layout =
-      parse::parse_ftrace_page_layout(*header);
-  if (!layout) return layout.error();
-  page_layout_ = *layout;
-  base::Result<parse::TraceFormat> stack =
-      read_trace_format(tracefs, "ftrace/kernel_stack");
-  if (!stack) return stack.error();
-  stack_ = std::move(*stack);
-  const std::pair<const char*, parse::TraceField*> wanted[] = {
-      {"common_type", &type_},     {"common_flags", &flags_},
-      {"common_pid", &thread_},    {"size", &stack_size_},
-      {"caller", &stack_callers_},
-  };
-  for (const auto& [name, target] : wanted) {
-    const parse::TraceField* field = stack_.find(name);
-    if (!field) {
-      return base::fail(base::ErrorKind::Unsupported,
-                        "this kernel's traces have no " + std::string(name));
-    }
-    *target = *field;
-  }
-  read_task_formats(tracefs);
-  return base::Ok{};
-}
-
-void FtraceTrace::read_task_formats(const base::Directory& tracefs) {
-  for (const TaskEvent& event : kTaskEvents) {
-    base::Result<parse::TraceFormat> format =
-        read_trace_format(tracefs, event.name);
-    if (!format) continue;
-    TaskLayout& layout = tasks_.emplace_back();
-    layout.id = format->id;
-    layout.kind = event.kind;
-    layout.pid = field_of(*format, "pid");
-    layout.name = field_of(*format, "newcomm");
-    layout.flags = field_of(*format, "clone_flags");
-    layout.is_last = field_of(*format, "group_dead");
-  }
-}
 
 base::Status FtraceTrace::make_instance(const base::Directory& tracefs) {
   const std::string name = "tidemark-" + std::to_string(::getpid());
@@ -247,30 +128,29 @@ base::Status FtraceTrace::set_up(const TraceOptions& options) {
   // names is filled. A kernel that knows neither does without.
   static_cast<void>(instance_->write("options/overwrite", "0"));
   static_cast<void>(instance_->write("trace_options", "norecord-cmd"));
-  status = ask_for_stacks(options);
+  status = set_filters(options);
+  if (status) status = ask_for_stacks(options);
   if (status) status = enable_events();
   if (status) status = open_buffers();
   if (status) status = start_timer();
   return status;
 }
 
-std::string order_filter(const TraceFilter& filter) {
-  const TraceFilter all;
-  if (filter.least_order == all.least_order &&
-      filter.most_order == all.most_order) {
-    return {};
+base::Status FtraceTrace::set_filters(const TraceOptions& options) const {
+  const std::pair<const char*, std::string> filters[] = {
+      {"events/kmem/mm_page_alloc/filter", alloc_event_filter(options)},
+      {"events/kmem/mm_page_free/filter", free_event_filter(options)}};
+  for (const auto& [file, filter] : filters) {
+    if (filter.empty()) continue;
+    base::Status status = instance_->write(file, filter);
+    if (!status) return status;
   }
-  return "order >= " + std::to_string(filter.least_order) +
-         " && order <= " + std::to_string(filter.most_order);
+  return base::Ok{};
 }
 
 base::Status FtraceTrace::ask_for_stacks(const TraceOptions& options) {
   const std::string folder = "events/kmem/mm_page_alloc/";
-  const std::string filter = order_filter(options.filter);
-  if (!filter.empty()) {
-    base::Status status = instance_->write(folder + "filter", filter);
-    if (!status) return status;
-  }
+  const std::string filter = alloc_event_filter(options);
   base::Status status = instance_->write(
       folder + "trigger",
       filter.empty() ? "stacktrace" : "stacktrace if " + filter);
@@ -280,17 +160,15 @@ base::Status FtraceTrace::ask_for_stacks(const TraceOptions& options) {
   return instance_->write("options/stacktrace", "1");
 }
 
-// The end of a page is listened for before its beginning. Nothing is written
-// before tracing is on.
+// Nothing is written before tracing is on.
 base::Status FtraceTrace::enable_events() const {
-  for (const TaskEvent& event : kTaskEvents) {
-    static_cast<void>(
-        instance_->write("events/" + std::string(event.name) + "/enable", "1"));
-  }
-  for (const PageEventName& event : kPageEvents) {
-    if (reader_.event_id(event.kind) == 0) continue;
-    base::Status status =
-        instance_->write("events/" + std::string(event.name) + "/enable", "1");
+  const auto enable = [&](std::string_view name) {
+    return instance_->write("events/" + std::string(name) + "/enable", "1");
+  };
+  for (std::string_view name : FtraceEvents::task_events())
+    static_cast<void>(enable(name));
+  for (std::string_view name : events_.page_events()) {
+    base::Status status = enable(name);
     if (!status) return status;
   }
   return base::Ok{};
@@ -307,7 +185,7 @@ base::Status FtraceTrace::open_buffers() {
     base::Fd pages(::openat(per_cpu->fd.get(), file.c_str(),
                             O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     if (!pages) return base::fail_errno(per_cpu->join(file), errno);
-    cpus_.push_back({name, std::move(pages), {}});
+    cpus_.push_back({name, std::move(pages)});
   }
   // Since 6.8 the pages of a buffer need not be the machine's.
   size_t page_bytes = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
@@ -337,8 +215,10 @@ base::Status FtraceTrace::start_timer() {
 base::Status FtraceTrace::configure(const TraceOptions& options) {
   base::Result<base::Directory> tracefs = open_tracefs(roots_);
   if (!tracefs) return tracefs.error();
-  base::Status status = read_formats(*tracefs);
-  if (status) status = make_instance(*tracefs);
+  base::Result<FtraceEvents> events = FtraceEvents::make(*tracefs);
+  if (!events) return events.error();
+  events_ = std::move(*events);
+  base::Status status = make_instance(*tracefs);
   if (status) status = set_up(options);
   if (!status) return status;
   EventAccount::Setup setup;
@@ -349,8 +229,9 @@ base::Status FtraceTrace::configure(const TraceOptions& options) {
       EventAccount::make(roots_, options, setup);
   if (!account) return account.error();
   account_ = std::move(*account);
-  if (!reader_.sees_moves()) account_->add_note(PageEventReader::kBlindToMoves);
-  if (tasks_.size() < std::size(kTaskEvents)) {
+  events_.begin(*account_, cpus_.size(), all_have_stacks_);
+  if (!events_.sees_moves()) account_->add_note(PageEventReader::kBlindToMoves);
+  if (!events_.sees_all_of_tasks()) {
     account_->add_note(
         "names may be old: this kernel does not tell of all forks, names and "
         "ends");
@@ -374,135 +255,13 @@ void FtraceTrace::go() {
   static_cast<void>(instance_->write("tracing_on", "1"));
 }
 
-int FtraceTrace::level_of(std::string_view record) const {
-  constexpr uint64_t kHardInterrupt = 0x08;
-  constexpr uint64_t kSoftInterrupt = 0x10;
-  constexpr uint64_t kNotMaskable = 0x40;
-  const uint64_t flags = parse::read_field(record, flags_).value_or(0);
-  if (flags & kNotMaskable) return 3;
-  if (flags & kHardInterrupt) return 2;
-  return flags & kSoftInterrupt ? 1 : 0;
-}
-
-// Its stack found no room: the pages count all the same.
-void FtraceTrace::push_without_stack(size_t source, const Waiting& waiting) {
-  if (!waiting.event || waiting.event->kind != Kind::Alloc) return;
-  PageEvent event = *waiting.event;
-  const std::optional<uint32_t> none = account_->find_stack({});
-  if (!none) return;
-  event.stack = *none;
-  account_->push(source, event);
-}
-
-void FtraceTrace::wait_for_stack(size_t source, std::optional<PageEvent> event,
-                                 std::string_view record) {
-  std::vector<Waiting>& waiting = cpus_[source].waiting;
-  const int level = level_of(record);
-  // Whoever goes on at this level has done with all above it.
-  while (!waiting.empty() && waiting.back().level >= level) {
-    push_without_stack(source, waiting.back());
-    waiting.pop_back();
-  }
-  waiting.push_back({event, level});
-}
-
-void FtraceTrace::take_stack(size_t source, std::string_view record) {
-  std::vector<Waiting>& waiting = cpus_[source].waiting;
-  if (waiting.empty()) return;
-  const Waiting owner = waiting.back();
-  waiting.pop_back();
-  if (!owner.event) return;
-  const uint64_t size = parse::read_field(record, stack_size_).value_or(0);
-  std::array<uint64_t, kMostFrames> frames{};
-  size_t count = 0;
-  while (count < size && count < frames.size()) {
-    const std::optional<uint64_t> address = parse::read_at<uint64_t>(
-        record, stack_callers_.offset + count * sizeof(uint64_t));
-    // Older kernels have one of these behind the last.
-    if (!address || *address == ~uint64_t{0}) break;
-    frames[count++] = *address;
-  }
-  PageEvent event = *owner.event;
-  const std::optional<uint32_t> stack =
-      account_->find_stack(std::span(frames).first(count));
-  if (!stack) return;
-  event.stack = *stack;
-  account_->push(source, event);
-}
-
-void FtraceTrace::take_page_event(size_t source, Kind kind,
-                                  const parse::FtraceRecord& record) {
-  std::optional<PageEvent> event = reader_.read(kind, record.data, *account_);
-  if (event) event->time_ns = record.time_ns;
-  if (kind == Kind::Alloc) return wait_for_stack(source, event, record.data);
-  if (event) account_->push(source, *event);
-  if (all_have_stacks_) wait_for_stack(source, std::nullopt, record.data);
-}
-
-void FtraceTrace::take_task(size_t source, const TaskLayout& layout,
-                            const parse::FtraceRecord& record) {
-  const auto number = [&](const std::optional<parse::TraceField>& field) {
-    return field ? parse::read_field(record.data, *field) : std::nullopt;
-  };
-  const auto actor =
-      static_cast<int32_t>(parse::read_field(record.data, thread_).value_or(0));
-  PageEvent event;
-  event.kind = layout.kind;
-  event.time_ns = record.time_ns;
-  event.pid = static_cast<int32_t>(
-      number(layout.pid).value_or(static_cast<uint32_t>(actor)));
-  if (layout.kind == Kind::Fork) {
-    const bool is_thread =
-        (number(layout.flags).value_or(0) & CLONE_THREAD) != 0;
-    event.other_pid = actor;
-    if (is_thread) {
-      event.kind = Kind::Thread;
-      std::swap(event.pid, event.other_pid);
-    }
-  }
-  if (layout.kind == Kind::Exec) {
-    return account_->push_exec(source, event.time_ns, event.pid);
-  }
-  if (layout.kind == Kind::Rename && layout.name) {
-    event.stack = account_->keep_name(
-        std::string(parse::read_text_field(record.data, *layout.name)));
-  }
-  if (layout.kind == Kind::Exit) {
-    const std::optional<uint64_t> is_last = number(layout.is_last);
-    if (is_last && *is_last == 0) return;
-    event.other_pid = is_last ? 1 : 0;
-  }
-  account_->push(source, event);
-}
-
-void FtraceTrace::take(size_t source, const parse::FtraceRecord& record) {
-  const std::optional<uint64_t> id = parse::read_field(record.data, type_);
-  if (!id) return;
-  if (*id == stack_.id) return take_stack(source, record.data);
-  for (const PageEventName& event : kPageEvents) {
-    if (reader_.event_id(event.kind) == *id) {
-      return take_page_event(source, event.kind, record);
-    }
-  }
-  for (const TaskLayout& layout : tasks_) {
-    if (layout.id != *id) continue;
-    take_task(source, layout, record);
-    if (all_have_stacks_) wait_for_stack(source, std::nullopt, record.data);
-    return;
-  }
-}
-
 void FtraceTrace::drain_cpu(size_t source) {
   while (true) {
     const ssize_t got =
         ::read(cpus_[source].pages.get(), page_.data(), page_.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return;
-    parse::FtracePage page({page_.data(), static_cast<size_t>(got)},
-                           page_layout_);
-    parse::FtraceRecord record;
-    while (page.next(record))
-      take(source, record);
+    events_.take_page(source, {page_.data(), static_cast<size_t>(got)});
   }
 }
 
@@ -543,10 +302,7 @@ void FtraceTrace::freeze() {
   if (!std::exchange(is_on_, false)) return;
   static_cast<void>(instance_->write("tracing_on", "0"));
   drain_buffers();
-  for (size_t i = 0; i < cpus_.size(); ++i) {
-    for (const Waiting& waiting : cpus_[i].waiting)
-      push_without_stack(i, waiting);
-  }
+  events_.end();
   account_->end();
   account_->count_lost(lost_events());
   remove();

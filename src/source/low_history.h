@@ -23,6 +23,9 @@ class LowHistory {
   // they hold nothing. `elapsed_ns` never goes back.
   void look(uint64_t elapsed_ns, std::span<const Holding> holdings);
 
+  // As if it had never been told of.
+  void forget(uint32_t id) { lows_.erase(id); }
+
   uint64_t stretch_ns() const { return stretch_ns_; }
   // Of the stretches that are over; before it was first told of, it held none.
   std::vector<uint64_t> lows_of(uint32_t id) const;

@@ -15,15 +15,6 @@ constexpr uint32_t kMoved = 0xffffffff;
 constexpr uint32_t kMostOrder = 20;
 constexpr uint64_t kFirstStretchNs = 500'000'000;
 
-uint64_t mixed(uint64_t value) {
-  constexpr uint64_t kFactor = 0xd6e8feb86659fd93;
-  value ^= value >> 32;
-  value *= kFactor;
-  value ^= value >> 32;
-  value *= kFactor;
-  return value ^ (value >> 32);
-}
-
 }  // namespace
 
 FrameTable::~FrameTable() {
@@ -72,17 +63,13 @@ class PageAccount::Release {
 };
 
 PageAccount::PageAccount(uint64_t sample_period, const Bounds& bounds)
-    : sample_mask_(sample_period - 1),
+    : sample_(sample_period),
       bounds_(bounds),
       frames_(bounds.frames),
       lows_(kFirstStretchNs) {}
 
-bool PageAccount::is_sampled(uint64_t frame) const {
-  return sample_mask_ == 0 || ((mixed(frame) >> 8) & sample_mask_) == 0;
-}
-
 uint64_t PageAccount::scaled(int64_t pages) const {
-  return pages > 0 ? static_cast<uint64_t>(pages) * (sample_mask_ + 1) : 0;
+  return pages > 0 ? static_cast<uint64_t>(pages) * sample_.period() : 0;
 }
 
 uint32_t PageAccount::find_node(PageOwner owner) {
@@ -137,7 +124,7 @@ void PageAccount::alloc(PageBlock block, PageOwner owner, uint64_t time_ns) {
   {
     Release release(*this);
     for (uint64_t i = 0; i < uint64_t{1} << block.order; ++i) {
-      if (!is_sampled(block.frame + i)) continue;
+      if (!sample_.has(block.frame + i)) continue;
       uint32_t* entry = frames_.entry(block.frame + i);
       if (!entry) {
         ++faults_.out_of_range;
@@ -157,7 +144,7 @@ void PageAccount::free(PageBlock block) {
   if (block.order > kMostOrder) return;
   Release release(*this);
   for (uint64_t i = 0; i < uint64_t{1} << block.order; ++i) {
-    if (!is_sampled(block.frame + i)) continue;
+    if (!sample_.has(block.frame + i)) continue;
     uint32_t* entry = frames_.entry(block.frame + i);
     if (!entry) continue;
     const uint32_t before = *entry;
@@ -179,7 +166,7 @@ void PageAccount::move(uint64_t from, uint64_t to) {
   // Mapped more than once: the first mapping has moved the owner already.
   if (*old_entry == kMoved) return;
   const uint32_t target_owner = *new_entry;
-  const bool is_followed_on = is_sampled(to);
+  const bool is_followed_on = sample_.has(to);
   const uint32_t owner = std::exchange(*old_entry, kMoved);
   *new_entry = is_followed_on ? owner : 0;
   if (owner != 0 && !is_followed_on) book(owner, -1, 0);
@@ -205,11 +192,11 @@ void PageAccount::build(const Names& names, uint64_t now_ns,
     leaf.pages += scaled(node.pages);
     leaf.peak_pages += scaled(node.peak_pages);
     leaf.machine_peak_pages += scaled(pages_at_machine_peak(node));
-    leaf.allocation_count += node.allocation_count * (sample_mask_ + 1);
+    leaf.allocation_count += node.allocation_count * sample_.period();
     const std::vector<uint64_t> node_lows = lows_.lows_of(i);
     leaf.lows.resize(std::max(leaf.lows.size(), node_lows.size()));
     for (size_t at = 0; at < node_lows.size(); ++at)
-      leaf.lows[at] += node_lows[at] * (sample_mask_ + 1);
+      leaf.lows[at] += node_lows[at] * sample_.period();
     if (node.pages > 0 && now_ns > node.held_since_ns) {
       leaf.held_ns = std::max(leaf.held_ns, now_ns - node.held_since_ns);
     }
@@ -221,7 +208,7 @@ void PageAccount::build(const Names& names, uint64_t now_ns,
     task.peak_pages += scaled(tasks_[i].peak_pages);
   }
   model::Trace& head = builder.head();
-  head.sample_period = sample_mask_ + 1;
+  head.sample_period = sample_.period();
   head.pages = scaled(machine_.pages);
   head.peak_pages = scaled(machine_.peak_pages);
   head.low_stretch_ns = lows_.stretch_ns();

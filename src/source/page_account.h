@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "model/trace_builder.h"
+#include "source/event_filter.h"
 #include "source/low_history.h"
 
 namespace tidemark::source {
@@ -81,8 +82,7 @@ class PageAccount {
     uint64_t table_full = 0;
   };
 
-  // One page frame in `sample_period` is followed, a power of two: the same
-  // ones as in the kernel.
+  // One page frame in `sample_period` is followed, a power of two.
   explicit PageAccount(uint64_t sample_period)
       : PageAccount(sample_period, {}) {}
   PageAccount(uint64_t sample_period, const Bounds& bounds);
@@ -95,7 +95,7 @@ class PageAccount {
 
   // Whether any page of the block is followed.
   bool is_followed(PageBlock block) const {
-    return block.order > 0 || is_sampled(block.frame);
+    return sample_.has_any(block.frame, block.order);
   }
 
   // Notes what each node holds.
@@ -123,7 +123,6 @@ class PageAccount {
              model::TraceBuilder& builder) const;
 
  private:
-  bool is_sampled(uint64_t frame) const;
   uint32_t find_node(PageOwner owner);
   void book(uint32_t number, int64_t change, uint64_t time_ns);
   void book_machine(Node& node, int64_t change, uint64_t time_ns);
@@ -132,7 +131,7 @@ class PageAccount {
   // Successive pages of one node are booked together.
   class Release;
 
-  uint64_t sample_mask_;
+  FrameSample sample_;
   Bounds bounds_;
   FrameTable frames_;
   std::vector<Node> nodes_;

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "parse/perf_records.h"
 #include "source/event_account.h"
+#include "source/event_filter.h"
 #include "source/live_trace.h"
 #include "source/page_event_reader.h"
 #include "source/perf_ring.h"
@@ -120,7 +121,7 @@ class PerfTrace : public LiveTrace {
   base::Result<OpenEvent> open_event(EventKind kind, int cpu);
   static base::Status share_ring(Feed& feed, size_t bytes);
   uint32_t id_of(EventKind kind) const;
-  base::Status set_order_filter(const TraceFilter& filter) const;
+  base::Status set_filters(const TraceOptions& options) const;
   base::Status watch_rings();
   void enable(EventKind kind) const;
 
@@ -281,24 +282,25 @@ base::Status PerfTrace::open_all(const TraceOptions& options) {
                      " CPUs are offline: should they come back, what they do "
                      "is not seen");
   }
-  base::Status status = set_order_filter(options.filter);
+  base::Status status = set_filters(options);
   if (!status) return status;
   return watch_rings();
 }
 
-base::Status PerfTrace::set_order_filter(const TraceFilter& filter) const {
-  const TraceFilter all;
-  if (filter.least_order == all.least_order &&
-      filter.most_order == all.most_order) {
-    return base::Ok{};
-  }
-  const std::string text = "order >= " + std::to_string(filter.least_order) +
-                           " && order <= " + std::to_string(filter.most_order);
+base::Status PerfTrace::set_filters(const TraceOptions& options) const {
+  const std::string alloc = alloc_event_filter(options);
+  const std::string free = free_event_filter(options);
   for (const Feed& feed : feeds_) {
-    const OpenEvent& event = feed.events.front();
-    if (event.kind != EventKind::Alloc) continue;
-    if (::ioctl(event.fd.get(), PERF_EVENT_IOC_SET_FILTER, text.c_str()) != 0) {
-      return base::fail_errno("cannot filter events by order", errno);
+    for (const OpenEvent& event : feed.events) {
+      const std::string& filter = event.kind == EventKind::Alloc ? alloc : free;
+      if (filter.empty() ||
+          (event.kind != EventKind::Alloc && event.kind != EventKind::Free)) {
+        continue;
+      }
+      if (::ioctl(event.fd.get(), PERF_EVENT_IOC_SET_FILTER, filter.c_str()) !=
+          0) {
+        return base::fail_errno("cannot filter events", errno);
+      }
     }
   }
   return base::Ok{};

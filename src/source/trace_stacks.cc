@@ -3,19 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/kernel_code.h"
 #include "source/kernel_files.h"
 #include "source/kernel_symbols.h"
 
 namespace tidemark::source {
 namespace {
-
-constexpr std::string_view kInterruptCode[] = {
-    "handle_softirqs",
-    "__do_softirq",
-    "__handle_irq_event_percpu",
-    "hrtimer_interrupt",
-    "__flush_smp_call_function_queue",
-};
 
 constexpr size_t kMostSeen = size_t{1} << 18;
 
@@ -26,6 +19,33 @@ uint64_t hash_of(std::span<const uint64_t> addresses) {
     hash ^= hash >> 29;
   }
   return hash == 0 ? 1 : hash;
+}
+
+CodeMeaning meaning_of(std::string_view name,
+                       std::span<const std::string_view> tracing) {
+  if (name == model::kLoadingCode) return CodeMeaning::Loading;
+  if (name == model::kInitCode) return CodeMeaning::Init;
+  const bool is_tracing =
+      std::find(tracing.begin(), tracing.end(), name) != tracing.end();
+  return is_tracing ? CodeMeaning::Tracing : CodeMeaning::Interrupt;
+}
+
+// Behind the last function of a module may lie what has no name any more: init
+// code of another one that has been freed. It is nobody's that is there now.
+void forget_strangers(
+    const model::Reading<std::vector<model::KernelModule>>& modules,
+    std::vector<model::TraceFrame>& frames) {
+  if (!modules) return;
+  std::map<std::string_view, const model::KernelModule*> known;
+  for (const model::KernelModule& module : *modules)
+    known[module.name] = &module;
+  for (model::TraceFrame& frame : frames) {
+    const auto module = known.find(frame.module);
+    if (module == known.end() || !module->second->address) continue;
+    const uint64_t call = frame.address - 1;
+    if (call - *module->second->address < module->second->size_bytes) continue;
+    frame = {frame.address, {}, 0, {}, {}};
+  }
 }
 
 base::Result<MeantCode> code_of_module(const Roots& roots,
@@ -62,6 +82,7 @@ FrameNames::FrameNames(const Roots& roots, std::vector<uint64_t> addresses,
       name_addresses(roots, addresses_);
   if (named) {
     frames_ = std::move(*named);
+    forget_strangers(read_modules(roots), frames_);
     return;
   }
   notes.push_back("functions have no names: " + named.error().what);
@@ -80,17 +101,15 @@ base::Result<std::vector<MeantCode>> find_meant_code(
     const Roots& roots, std::span<const std::string_view> tracing,
     const std::string& module, std::vector<std::string>& notes) {
   std::vector<MeantCode> meant;
-  std::vector<std::string_view> names(std::begin(kInterruptCode),
-                                      std::end(kInterruptCode));
+  std::vector<std::string_view> names(std::begin(model::kInterruptCode),
+                                      std::end(model::kInterruptCode));
+  names.insert(names.end(), {model::kLoadingCode, model::kInitCode});
   names.insert(names.end(), tracing.begin(), tracing.end());
   base::Result<std::vector<CodeRange>> code = find_code(roots, names);
   if (code) {
     for (const CodeRange& range : *code) {
-      const bool is_tracing = std::find(tracing.begin(), tracing.end(),
-                                        range.name) != tracing.end();
       meant.push_back(
-          {range.first, range.last,
-           is_tracing ? CodeMeaning::Tracing : CodeMeaning::Interrupt});
+          {range.first, range.last, meaning_of(range.name, tracing)});
     }
   } else {
     notes.push_back("interrupts count for the tasks they hit: " +
@@ -101,6 +120,11 @@ base::Result<std::vector<MeantCode>> find_meant_code(
   if (!wanted) return wanted.error();
   meant.push_back(*wanted);
   return meant;
+}
+
+bool loads_modules(const model::TraceFrame& frame) {
+  return frame.module.empty() && (frame.symbol == model::kLoadingCode ||
+                                  frame.symbol == model::kInitCode);
 }
 
 bool TraceStacks::is(uint64_t address, CodeMeaning meaning) const {

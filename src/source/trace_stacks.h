@@ -20,6 +20,8 @@ namespace tidemark::source {
 enum class CodeMeaning : uint8_t {
   Interrupt,  // it is not for the task that runs
   Wanted,     // only stacks with such code are asked for
+  Loading,    // a module is loaded
+  Init,       // and the kernel has told of it by now
   Tracing,    // what traces stands on top, and is no caller of the allocator
 };
 
@@ -29,9 +31,9 @@ struct MeantCode {
   CodeMeaning meaning = CodeMeaning::Interrupt;
 };
 
-// Interrupts, the code that `tracing` names, and that of `module` unless it is
-// empty. What cannot be told goes into the notes; a module that is not loaded
-// is an error.
+// Interrupts, the loader of modules, the code that `tracing` names, and that of
+// `module` unless it is empty. What cannot be told goes into the notes; a
+// module that is not loaded is an error.
 base::Result<std::vector<MeantCode>> find_meant_code(
     const Roots& roots, std::span<const std::string_view> tracing,
     const std::string& module, std::vector<std::string>& notes);
@@ -51,6 +53,9 @@ class FrameNames {
   std::vector<uint64_t> addresses_;  // ascending, each once
   std::vector<model::TraceFrame> frames_;
 };
+
+// Whether it is code of the loader, which has the name of what it loads.
+bool loads_modules(const model::TraceFrame& frame);
 
 class TraceStacks {
  public:

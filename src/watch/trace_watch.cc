@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "source/bpf/slab_tracer.h"
+#include "source/trace_before.h"
 #include "watch/signal_relay.h"
 #include "watch/stop_signals.h"
 
@@ -32,6 +34,13 @@ constexpr Means kMeans[] = {
 struct Chosen {
   std::unique_ptr<source::LiveTrace> trace;
   std::vector<std::string> notes;
+  std::optional<model::TraceBefore> before;
+  std::optional<base::Result<source::SlabTracer>> slab;
+
+  void go() {
+    trace->go();
+    if (slab && *slab) (*slab)->go();
+  }
 };
 
 // By what was asked for, or by the first that works. Where none does, the
@@ -40,11 +49,16 @@ base::Result<Chosen> prepare(const source::Roots& roots,
                              const TraceWatchOptions& options,
                              const source::TraceOptions& trace_options) {
   Chosen chosen;
+  // Before there are tables of ours in it.
+  if (options.tells_before) chosen.before = source::read_trace_before(roots);
   std::optional<base::Error> why;
   for (const Means& means : kMeans) {
     if (options.backend && *options.backend != means.backend) continue;
     source::LiveTraceResult trace = means.prepare(roots, trace_options);
     if (trace) {
+      if (options.follows_slab) {
+        chosen.slab = source::SlabTracer::prepare(trace_options.filter);
+      }
       chosen.trace = std::move(*trace);
       return chosen;
     }
@@ -80,13 +94,22 @@ void follow(source::LiveTrace& trace, const TraceWatchOptions& options,
   }
 }
 
-base::Result<TraceOutcome> end(const Chosen& chosen, const source::Roots& roots,
+base::Result<TraceOutcome> end(Chosen& chosen, const source::Roots& roots,
                                std::optional<source::Ending> ending) {
+  if (chosen.slab && *chosen.slab) (*chosen.slab)->freeze();
   chosen.trace->freeze();
   base::Result<model::Trace> read = chosen.trace->read(roots);
   if (!read) return read.error();
   read->notes.insert(read->notes.begin(), chosen.notes.begin(),
                      chosen.notes.end());
+  read->before = std::move(chosen.before);
+  if (chosen.slab) {
+    read->slab =
+        *chosen.slab
+            ? model::known((*chosen.slab)->read(roots))
+            : model::unknown<model::SlabTrace>(chosen.slab->error().what);
+    if (*read->slab) read->kernel_bytes += (*read->slab)->kernel_bytes;
+  }
   return TraceOutcome{std::move(*read), ending};
 }
 
@@ -122,7 +145,7 @@ base::Result<TraceOutcome> trace_command(const source::Roots& roots,
   base::Result<Chosen> chosen = prepare(roots, options, trace_options);
   if (!chosen) return chosen.error();
   source::LiveTrace& trace = *chosen->trace;
-  trace.go();
+  chosen->go();
   hooks.started();
   base::Status released = command->release();
   if (!released) return released.error();
@@ -148,7 +171,7 @@ base::Result<TraceOutcome> watch_trace(const source::Roots& roots,
   base::Result<Chosen> chosen = prepare(roots, options, options.trace);
   if (!chosen) return chosen.error();
   source::LiveTrace& trace = *chosen->trace;
-  trace.go();
+  chosen->go();
   hooks.started();
   follow(trace, options, hooks, [&](uint64_t until) {
     return signals->wait_until(until, trace.wake_fd());

@@ -23,6 +23,8 @@ struct TraceWatchOptions {
   std::vector<std::string> command;  // empty: none is started
   bool follows_command = true;       // it and its descendants alone
   bool ignores_broken_pipe = false;  // as we were started
+  bool follows_slab = false;         // objects of slab caches as well
+  bool tells_before = false;         // what there was when it began
   bool sees_growth = false;          // look now and then at what each one holds
 };
 

@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <string>
 
+#include "parse/trace_flags.h"
 #include "parse/trace_format.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace tidemark;  // NOLINT(google-build-using-namespace)
   const std::string text(data, data + size);
+  (void)parse::parse_trace_flags(text);
   const base::Result<parse::TraceFormat> format =
       parse::parse_trace_format(text);
   if (!format) return 0;

@@ -9,6 +9,8 @@
 //   huge N     touches N MiB as huge pages, where there are any
 //   halve      discards every second half of those, and lets them be split
 //   splice N   N pages through the bulk allocator and away again
+//   pipe N     N pages through the bulk allocator, kept in pipes until it ends
+//   fork N     N processes, one after the other, that touch some pages and end
 //   exec NAME  becomes itself again under another name
 //
 // It ends with its input.
@@ -18,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { kPage = 4096, kMiB = 1 << 20, kHuge = 2 * kMiB, kKept = 64 };
@@ -102,6 +105,9 @@ static void take_huge(size_t mib) {
   madvise(huge, huge_size, MADV_HUGEPAGE);
   for (size_t i = 0; i < huge_size; i += kPage)
     huge[i] = 1;
+  // What is huge by now stays so; khugepaged, which comes by every ten seconds,
+  // makes none of what is halved later, which would be its own pages then.
+  madvise(huge, huge_size, MADV_NOHUGEPAGE);
 }
 
 static void halve(void) {
@@ -133,6 +139,41 @@ static void splice_pages(size_t pages) {
   close(ends[1]);
 }
 
+static void fill_pipes(size_t pages) {
+  enum { kPipePages = 256 };
+  const int zero = open("/dev/zero", O_RDONLY);
+  if (zero < 0) exit(1);
+  while (pages > 0) {
+    const size_t wanted = pages > kPipePages ? kPipePages : pages;
+    int ends[2];
+    if (pipe(ends) != 0 ||
+        fcntl(ends[1], F_SETPIPE_SZ, kPipePages * kPage) < 0) {
+      exit(1);
+    }
+    for (size_t left = wanted * kPage; left > 0;) {
+      const ssize_t got =
+          splice(zero, NULL, ends[1], NULL, left, SPLICE_F_NONBLOCK);
+      if (got <= 0) exit(1);
+      left -= (size_t)got;
+    }
+    pages -= wanted;
+  }
+  close(zero);
+}
+
+static void fork_and_end(size_t processes) {
+  enum { kTouched = 8 };
+  for (size_t i = 0; i < processes; ++i) {
+    const pid_t child = fork();
+    if (child < 0) exit(1);
+    if (child == 0) {
+      touched(kTouched * kPage);
+      _exit(0);
+    }
+    if (waitpid(child, NULL, 0) != child) exit(1);
+  }
+}
+
 int main(int count, char** words) {
   static char line[256];
   static char word[16];
@@ -152,6 +193,8 @@ int main(int count, char** words) {
     if (!strcmp(word, "huge")) take_huge(number);
     if (!strcmp(word, "halve")) halve();
     if (!strcmp(word, "splice")) splice_pages(number);
+    if (!strcmp(word, "pipe")) fill_pipes(number);
+    if (!strcmp(word, "fork")) fork_and_end(number);
     if (!strcmp(word, "exec")) {
       // The name of the program is found before it is given another.
       execl("/proc/self/exe", value, "with", "arguments", (char*)NULL);

@@ -1,6 +1,7 @@
 // Stands for the files beside it in a build without BPF (TIDEMARK_BPF=OFF).
 #include "source/bpf/object_lists.h"
 #include "source/bpf/page_structs.h"
+#include "source/bpf/slab_tracer.h"
 #include "source/bpf/tree_follower.h"
 #include "source/live_trace.h"
 
@@ -90,6 +91,25 @@ base::Result<std::vector<model::SlabCacheName>> PageStructs::name_caches(
 }
 base::Result<std::vector<model::KernelStack>> PageStructs::kernel_stacks() {
   return std::vector<model::KernelStack>();
+}
+
+struct SlabTracer::State {};
+
+base::Result<SlabTracer> SlabTracer::prepare(const TraceFilter&) {
+  return base::fail(base::ErrorKind::Unsupported,
+                    "this tidemark was built without BPF");
+}
+
+SlabTracer::SlabTracer(std::unique_ptr<State> state)
+    : state_(std::move(state)) {}
+SlabTracer::SlabTracer(SlabTracer&&) noexcept = default;
+SlabTracer& SlabTracer::operator=(SlabTracer&&) noexcept = default;
+SlabTracer::~SlabTracer() = default;
+
+void SlabTracer::go() {}
+void SlabTracer::freeze() {}
+model::SlabTrace SlabTracer::read(const Roots&) const {
+  return {};
 }
 
 LiveTraceResult prepare_bpf_trace(const Roots&, const TraceOptions&) {

@@ -5,27 +5,23 @@
 #include <bpf/known_page.h>
 #include <bpf/trace.h>
 #include <bpf/trace.skel.h>
-#include <sys/mman.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
-#include <map>
-#include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "model/trace_builder.h"
-#include "parse/process_files.h"
+#include "source/bpf/kernel_functions.h"
 #include "source/bpf/known_page.h"
 #include "source/bpf/loading.h"
-#include "source/cgroups.h"
-#include "source/kernel_files.h"
+#include "source/bpf/trace_modules.h"
+#include "source/bpf/trace_tables.h"
 #include "source/live_trace.h"
 #include "source/low_history.h"
 #include "source/trace_stacks.h"
@@ -35,9 +31,9 @@ namespace {
 
 struct Destroy {
   void operator()(trace_bpf* skeleton) const { trace_bpf__destroy(skeleton); }
+  void operator()(bpf_link* link) const { bpf_link__destroy(link); }
 };
-
-constexpr uint64_t kFramesPerSection = uint64_t{1} << TM_SECTION_SHIFT;
+using Hook = std::unique_ptr<bpf_link, Destroy>;
 
 // Where a page went is read from page table entries.
 #ifdef __x86_64__
@@ -46,114 +42,33 @@ constexpr bool kReadsNotes = true;
 constexpr bool kReadsNotes = false;
 #endif
 
-// How many entries each table has, by the size of the machine: a small one that
-// boots must not be filled by its observer.
-struct TableSizes {
-  uint32_t stacks = 0;
-  uint32_t tasks = 0;
-  uint32_t nodes = 0;
-};
-
-TableSizes sizes_for(uint64_t ram_pages) {
-  constexpr uint64_t kPagesPerNode = 64;
-  const uint64_t nodes = std::clamp<uint64_t>(
-      std::bit_ceil(ram_pages / kPagesPerNode), 8192, 1U << 20);
-  TableSizes sizes;
-  sizes.nodes = static_cast<uint32_t>(nodes);
-  sizes.stacks =
-      static_cast<uint32_t>(std::clamp<uint64_t>(nodes / 4, 4096, 65536));
-  sizes.tasks =
-      static_cast<uint32_t>(std::clamp<uint64_t>(nodes / 8, 2048, 65536));
-  return sizes;
-}
-
-// The first chunk of each section that has RAM, counted from 1.
-struct Sections {
-  std::vector<uint32_t> first_chunk;
-  uint32_t chunk_count = 0;
-  uint64_t ram_pages = 0;
-};
-
-base::Result<Sections> find_sections(const Roots& roots, uint64_t page_size) {
-  const model::Reading<model::IoMemory> iomem = read_iomem(roots);
-  if (!iomem || iomem->addresses == model::AddressForm::Hidden) {
-    return base::fail(
-        base::ErrorKind::Denied,
-        roots.proc.join("iomem") + ": " +
-            (iomem ? "addresses read as 0" : iomem.unknown_because),
-        "it needs CAP_SYS_ADMIN");
+uint64_t meaning_bits(CodeMeaning meaning) {
+  switch (meaning) {
+    case CodeMeaning::Interrupt:
+      return TM_CODE_INTERRUPT;
+    case CodeMeaning::Wanted:
+      return TM_CODE_WANTED;
+    case CodeMeaning::Loading:
+      return TM_CODE_LOADING;
+    case CodeMeaning::Init:
+      return TM_CODE_INIT;
+    case CodeMeaning::Tracing:
+      break;
   }
-  Sections sections;
-  for (const model::IoResource& resource : iomem->resources) {
-    if (!model::is_system_ram(resource)) continue;
-    const uint64_t first = resource.first / page_size;
-    const uint64_t last = resource.last / page_size;
-    sections.ram_pages += last - first + 1;
-    const uint64_t last_section = last / kFramesPerSection;
-    if (sections.first_chunk.size() <= last_section) {
-      sections.first_chunk.resize(last_section + 1);
-    }
-    for (uint64_t i = first / kFramesPerSection; i <= last_section; ++i) {
-      if (sections.first_chunk[i] != 0) continue;
-      sections.first_chunk[i] = sections.chunk_count + 1;
-      sections.chunk_count += TM_CHUNKS_PER_SECTION;
-    }
-  }
-  return sections;
-}
-
-// A table of the kernel's that is mapped here.
-template <typename T>
-class MappedTable {
- public:
-  MappedTable() = default;
-  MappedTable(const MappedTable&) = delete;
-  MappedTable& operator=(const MappedTable&) = delete;
-  ~MappedTable() {
-    if (at_) ::munmap(at_, bytes_);
-  }
-
-  base::Status map(const bpf_map* map) {
-    count_ = bpf_map__max_entries(map);
-    stride_ = (sizeof(T) + 7) / 8 * 8;
-    const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-    bytes_ = (stride_ * count_ + page - 1) / page * page;
-    void* at = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED,
-                      bpf_map__fd(map), 0);
-    if (at == MAP_FAILED) return bpf_error("cannot map a BPF table", errno);
-    at_ = static_cast<char*>(at);
-    return base::Ok{};
-  }
-  uint32_t count() const { return count_; }
-  const T& operator[](uint32_t index) const {
-    return *reinterpret_cast<const T*>(at_ + stride_ * index);
-  }
-
- private:
-  char* at_ = nullptr;
-  size_t bytes_ = 0;
-  size_t stride_ = 0;
-  uint32_t count_ = 0;
-};
-
-std::string text_of(const char* bytes, size_t limit) {
-  return {bytes, ::strnlen(bytes, limit)};
-}
-
-// Our own programs and the tracepoint's, which stand above the allocator.
-bool is_ours(const model::TraceFrame& frame) {
-  return frame.module == "bpf" || frame.symbol.starts_with("bpf_trace_run") ||
-         frame.symbol.starts_with("bpf_prog_") ||
-         frame.symbol.starts_with("__bpf_trace_") ||
-         frame.symbol.starts_with("__traceiter_") ||
-         frame.symbol.starts_with("__probestub_");
+  return 0;
 }
 
 class BpfTrace : public LiveTrace {
  public:
+  // Whether programs are hung on functions of the kernel, besides its events.
+  enum class Hooks : uint8_t { None, WherePossible };
+  explicit BpfTrace(Hooks hooks) : hooks_(hooks) {}
   base::Status configure(const Roots& roots, const TraceOptions& options);
+  bool has_hooks() const { return has_hooks_; }
 
   void go() override;
+  void drain() override { modules_.drain(); }
+  int wake_fd() const override { return modules_.fd(); }
   void freeze() override;
   void look() override;
   Height height() const override;
@@ -162,27 +77,23 @@ class BpfTrace : public LiveTrace {
  private:
   void set_filter(const TraceFilter& filter);
   base::Status set_meanings(const Roots& roots, const TraceFilter& filter);
+  void choose_programs();
   base::Status load(const Sections& sections);
   base::Status attach();
+  void attach_silent();
   base::Status find_array() const;
 
-  std::vector<uint32_t> build_stacks(const Roots& roots,
-                                     model::TraceBuilder& builder);
-  std::vector<uint32_t> build_tasks(const Roots& roots,
-                                    model::TraceBuilder& builder) const;
-  void build_leaves(const std::vector<uint32_t>& stack_of,
-                    const std::vector<uint32_t>& task_of,
-                    model::TraceBuilder& builder) const;
   model::TraceFaults faults() const;
   uint64_t recursion_misses() const;
-  uint64_t scaled(int64_t pages) const {
-    return pages > 0 ? static_cast<uint64_t>(pages) * sample_period_ : 0;
-  }
+  TraceRun run() const;
 
+  Hooks hooks_;
+  bool has_hooks_ = false;
   std::unique_ptr<trace_bpf, Destroy> skeleton_;
-  MappedTable<tm_trace_stack> stacks_;
-  MappedTable<tm_trace_task> tasks_;
-  MappedTable<tm_trace_node> nodes_;
+  std::vector<Hook> hooks_on_;
+  TraceTables tables_;
+  BpfTraceModules modules_;
+  bool sees_bulk_ = false;
   uint64_t sample_period_ = 1;
   uint64_t page_size_ = 4096;
   uint64_t kernel_bytes_ = 0;
@@ -191,6 +102,7 @@ class BpfTrace : public LiveTrace {
   uint64_t ended_ns_ = 0;
   std::vector<std::string> notes_;
   static constexpr uint64_t kFirstStretchNs = 500'000'000;
+  std::vector<uint64_t> seen_keys_;  // of the nodes, when last looked at
   LowHistory lows_ = LowHistory(kFirstStretchNs);
 };
 
@@ -220,12 +132,13 @@ base::Status BpfTrace::set_meanings(const Roots& roots,
   uint32_t count = 0;
   for (const MeantCode& code : *meant) {
     if (count == TM_CODE_RANGES) break;
-    const bool is_wanted = code.meaning == CodeMeaning::Wanted;
     auto& range = settings->ranges[count++];
     range.first = code.first;
     range.last = code.last;
-    range.meaning = is_wanted ? TM_CODE_WANTED : TM_CODE_INTERRUPT;
-    if (is_wanted) settings->needed_meaning = TM_CODE_WANTED;
+    range.meaning = meaning_bits(code.meaning);
+    if (code.meaning == CodeMeaning::Wanted) {
+      settings->needed_meaning = TM_CODE_WANTED;
+    }
   }
   settings->range_count = count;
   return base::Ok{};
@@ -258,11 +171,28 @@ base::Status BpfTrace::configure(const Roots& roots,
   kernel_bytes_ = uint64_t{sections->chunk_count} * sizeof(tm_frame_chunk) +
                   uint64_t{sizes.stacks} * sizeof(tm_trace_stack) +
                   uint64_t{sizes.tasks} * sizeof(tm_trace_task) +
-                  uint64_t{sizes.nodes} * sizeof(tm_trace_node);
+                  uint64_t{sizes.nodes} * sizeof(tm_trace_node) +
+                  BpfTraceModules::kKernelBytes;
   return load(*sections);
 }
 
+// Not every kernel lets programs run when its functions return.
+void BpfTrace::choose_programs() {
+  const KernelFunctions functions;
+  const auto hook = [&](bpf_program* program, const char* name) {
+    if (!name) return;
+    bpf_program__set_attach_target(program, 0, name);
+    bpf_program__set_autoload(program, true);
+    has_hooks_ = true;
+  };
+  hook(skeleton_->progs.on_bulk,
+       functions.find({"alloc_pages_bulk_noprof", "__alloc_pages_bulk"}));
+  hook(skeleton_->progs.on_range,
+       functions.find({"alloc_contig_range_noprof", "alloc_contig_range"}));
+}
+
 base::Status BpfTrace::load(const Sections& sections) {
+  if (hooks_ == Hooks::WherePossible) choose_programs();
   int result = trace_bpf__load(skeleton_.get());
   if (result != 0) return bpf_error("cannot load the BPF programs", -result);
   base::Status status = find_array();
@@ -274,9 +204,9 @@ base::Status BpfTrace::load(const Sections& sections) {
       return bpf_error("cannot fill a BPF table", errno);
     }
   }
-  status = stacks_.map(skeleton_->maps.stacks);
-  if (status) status = tasks_.map(skeleton_->maps.tasks);
-  if (status) status = nodes_.map(skeleton_->maps.nodes);
+  status = tables_.stacks.map(skeleton_->maps.stacks);
+  if (status) status = tables_.tasks.map(skeleton_->maps.tasks);
+  if (status) status = tables_.nodes.map(skeleton_->maps.nodes);
   if (!status) return status;
   return attach();
 }
@@ -284,11 +214,20 @@ base::Status BpfTrace::load(const Sections& sections) {
 // What a kernel does not have costs what it tells, and no more.
 base::Status BpfTrace::attach() {
   for (bpf_program* program :
-       {skeleton_->progs.on_unmap, skeleton_->progs.on_remap}) {
+       {skeleton_->progs.on_unmap, skeleton_->progs.on_remap,
+        skeleton_->progs.on_bulk, skeleton_->progs.on_range,
+        skeleton_->progs.on_module_load, skeleton_->progs.on_module_free}) {
     bpf_program__set_autoattach(program, false);
   }
   const int result = trace_bpf__attach(skeleton_.get());
   if (result != 0) return bpf_error("cannot attach the BPF programs", -result);
+  base::Status status = modules_.attach(
+      {skeleton_->maps.modules, skeleton_->maps.module_symbols,
+       skeleton_->progs.on_module_load, skeleton_->progs.on_module_free,
+       &skeleton_->bss->module_count, &skeleton_->bss->lost_symbols},
+      notes_);
+  if (!status) return status;
+  attach_silent();
   if constexpr (!kReadsNotes) {
     notes_.emplace_back(
         "pages that are moved lose their owners: this processor's page tables "
@@ -303,6 +242,18 @@ base::Status BpfTrace::attach() {
         "where they go");
   }
   return base::Ok{};
+}
+
+// What is not seen then has a number: what is given back and was never taken.
+void BpfTrace::attach_silent() {
+  for (bpf_program* program :
+       {skeleton_->progs.on_bulk, skeleton_->progs.on_range}) {
+    if (!bpf_program__autoload(program)) continue;
+    Hook hook(bpf_program__attach(program));
+    if (!hook) continue;
+    if (program == skeleton_->progs.on_bulk) sees_bulk_ = true;
+    hooks_on_.push_back(std::move(hook));
+  }
 }
 
 base::Status BpfTrace::find_array() const {
@@ -320,100 +271,6 @@ base::Status BpfTrace::find_array() const {
   skeleton_->bss->page_array = *array;
   skeleton_->data->page_struct_bytes = skeleton_->bss->known.page_struct_bytes;
   return base::Ok{};
-}
-
-std::vector<uint32_t> BpfTrace::build_stacks(const Roots& roots,
-                                             model::TraceBuilder& builder) {
-  const auto frames_of = [](const tm_trace_stack& stack) {
-    return std::span(stack.frames,
-                     std::min<uint32_t>(stack.depth, TM_STACK_DEPTH));
-  };
-  std::vector<uint64_t> addresses;
-  for (uint32_t i = 0; i < stacks_.count(); ++i) {
-    if (stacks_[i].hash == 0) continue;
-    const auto frames = frames_of(stacks_[i]);
-    addresses.insert(addresses.end(), frames.begin(), frames.end());
-  }
-  const FrameNames names(roots, std::move(addresses), notes_);
-  std::vector<uint32_t> stack_of(stacks_.count());
-  for (uint32_t i = 0; i < stacks_.count(); ++i) {
-    if (stacks_[i].hash == 0) continue;
-    std::vector<uint32_t> frames;
-    for (uint64_t address : frames_of(stacks_[i])) {
-      const model::TraceFrame& frame = names.at(address);
-      if (frames.empty() && is_ours(frame)) continue;
-      frames.push_back(builder.frame(frame));
-    }
-    stack_of[i] = builder.stack(frames);
-  }
-  return stack_of;
-}
-
-std::vector<uint32_t> BpfTrace::build_tasks(
-    const Roots& roots, model::TraceBuilder& builder) const {
-  const std::map<uint64_t, std::string> groups =
-      CgroupHierarchy::find(roots).list();
-  std::vector<uint32_t> task_of(tasks_.count());
-  for (uint32_t i = 0; i < tasks_.count(); ++i) {
-    const tm_trace_task& entry = tasks_[i];
-    if (entry.key == 0) continue;
-    model::TraceTask task;
-    task.pid = static_cast<int32_t>(entry.tgid);
-    task.start_ns = entry.start_ns;
-    task.name = text_of(entry.comm, sizeof entry.comm);
-    task.is_kernel_thread = (entry.flags & TM_TASK_KERNEL) != 0;
-    task.is_interrupt = (entry.flags & TM_TASK_INTERRUPT) != 0;
-    task.has_exited = (entry.flags & TM_TASK_EXITED) != 0;
-    if (task.is_interrupt) task.name = "interrupts";
-    const auto group = groups.find(entry.cgroup);
-    if (group != groups.end()) task.cgroup = group->second;
-    if ((entry.flags & TM_TASK_HAS_COMMAND) != 0) {
-      task.command_line =
-          parse::parse_command_line({entry.command, sizeof entry.command});
-    } else if (!task.has_exited && !task.is_kernel_thread &&
-               !task.is_interrupt) {
-      base::Result<std::string> line =
-          base::read_file_at(roots.proc, std::to_string(task.pid) + "/cmdline");
-      if (line) task.command_line = parse::parse_command_line(*line);
-    }
-    std::ranges::replace(task.command_line, '\0', ' ');
-    task_of[i] = builder.task(task);
-    model::TraceTask& built = builder.task_at(task_of[i]);
-    built.pages += scaled(entry.pages);
-    built.peak_pages += scaled(entry.peak_pages);
-  }
-  return task_of;
-}
-
-void BpfTrace::build_leaves(const std::vector<uint32_t>& stack_of,
-                            const std::vector<uint32_t>& task_of,
-                            model::TraceBuilder& builder) const {
-  const uint64_t epoch = skeleton_->data->machine.epoch;
-  const uint64_t now_ns = ended_ns_ != 0 ? ended_ns_ : base::monotonic_ns();
-  for (uint32_t i = 0; i < nodes_.count(); ++i) {
-    const tm_trace_node& node = nodes_[i];
-    const auto stack = static_cast<uint32_t>(node.key >> 32);
-    const auto task = static_cast<uint32_t>(node.key);
-    if (stack == 0 || stack > stack_of.size() || task == 0 ||
-        task > task_of.size()) {
-      continue;
-    }
-    model::TraceLeaf& leaf =
-        builder.leaf(stack_of[stack - 1], task_of[task - 1]);
-    leaf.pages += scaled(node.pages);
-    leaf.peak_pages += scaled(node.peak_pages);
-    leaf.machine_peak_pages +=
-        scaled(node.epoch == epoch ? node.saved_pages : node.pages);
-    leaf.allocation_count += node.allocation_count * sample_period_;
-    const std::vector<uint64_t> node_lows = lows_.lows_of(i);
-    leaf.lows.resize(std::max(leaf.lows.size(), node_lows.size()));
-    for (size_t at = 0; at < node_lows.size(); ++at)
-      leaf.lows[at] += node_lows[at] * sample_period_;
-    if (node.pages > 0 && now_ns > node.held_since_ns) {
-      leaf.held_ns =
-          std::max<uint64_t>(leaf.held_ns, now_ns - node.held_since_ns);
-    }
-  }
 }
 
 uint64_t BpfTrace::recursion_misses() const {
@@ -454,15 +311,23 @@ void BpfTrace::freeze() {
   if (skeleton_->bss->is_on == 0) return;
   skeleton_->bss->is_on = 0;
   ended_ns_ = base::monotonic_ns();
-  // Waits for those that are running now.
   trace_bpf__detach(skeleton_.get());
+  // What hangs on functions stays until all is read: it stands on stacks under
+  // a name that goes with it. This waits for all programs that run now.
+  ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+  modules_.detach();
 }
 
 void BpfTrace::look() {
   std::vector<LowHistory::Holding> holdings;
-  for (uint32_t i = 0; i < nodes_.count(); ++i) {
-    if (nodes_[i].key == 0) continue;
-    const int64_t pages = nodes_[i].pages;
+  seen_keys_.resize(tables_.nodes.count());
+  for (uint32_t i = 0; i < tables_.nodes.count(); ++i) {
+    if (tables_.nodes[i].key == 0) continue;
+    // Whoever has the entry now has no part in its past.
+    const uint64_t key = tables_.nodes[i].key;
+    if (seen_keys_[i] != 0 && seen_keys_[i] != key) lows_.forget(i);
+    seen_keys_[i] = key;
+    const int64_t pages = tables_.nodes[i].pages;
     holdings.push_back({i, pages > 0 ? static_cast<uint64_t>(pages) : 0});
   }
   lows_.look(base::monotonic_ns() - started_ns_, holdings);
@@ -470,30 +335,41 @@ void BpfTrace::look() {
 
 LiveTrace::Height BpfTrace::height() const {
   const auto& machine = skeleton_->data->machine;
-  return {scaled(machine.pages) * page_size_,
-          scaled(machine.peak_pages) * page_size_};
+  const TraceRun scale = run();
+  return {scale.scaled(machine.pages) * page_size_,
+          scale.scaled(machine.peak_pages) * page_size_};
+}
+
+TraceRun BpfTrace::run() const {
+  TraceRun run;
+  run.sample_period = sample_period_;
+  run.epoch = skeleton_->data->machine.epoch;
+  run.now_ns = ended_ns_ != 0 ? ended_ns_ : base::monotonic_ns();
+  run.folded_tasks = skeleton_->bss->folded_tasks;
+  run.lows = &lows_;
+  run.modules = &modules_;
+  return run;
 }
 
 base::Result<model::Trace> BpfTrace::read(const Roots& roots) {
   model::TraceBuilder builder;
-  const std::vector<uint32_t> stack_of = build_stacks(roots, builder);
-  const std::vector<uint32_t> task_of = build_tasks(roots, builder);
-  build_leaves(stack_of, task_of, builder);
+  const TraceRun now = run();
+  build_trace(tables_, now, roots, builder, notes_);
   model::Trace trace = builder.finish();
-  const uint64_t ended = ended_ns_ != 0 ? ended_ns_ : base::monotonic_ns();
   trace.backend = model::TraceBackend::Bpf;
   trace.started_realtime_ns = started_realtime_ns_;
-  trace.elapsed_ns = ended - started_ns_;
+  trace.elapsed_ns = now.now_ns - started_ns_;
   trace.page_size_bytes = page_size_;
   trace.sample_period = sample_period_;
   const auto& machine = skeleton_->data->machine;
-  trace.pages = scaled(machine.pages);
-  trace.peak_pages = scaled(machine.peak_pages);
+  trace.pages = now.scaled(machine.pages);
+  trace.peak_pages = now.scaled(machine.peak_pages);
   if (machine.peak_ns > started_ns_) {
     trace.peak_realtime_ns =
         started_realtime_ns_ + machine.peak_ns - started_ns_;
   }
   trace.low_stretch_ns = lows_.stretch_ns();
+  trace.sees_bulk = sees_bulk_;
   trace.faults = faults();
   trace.notes = notes_;
   trace.kernel_bytes = kernel_bytes_;
@@ -505,8 +381,14 @@ base::Result<model::Trace> BpfTrace::read(const Roots& roots) {
 LiveTraceResult prepare_bpf_trace(const Roots& roots,
                                   const TraceOptions& options) {
   const BpfLoading loading;
-  auto trace = std::make_unique<BpfTrace>();
+  auto trace = std::make_unique<BpfTrace>(BpfTrace::Hooks::WherePossible);
   base::Status status = trace->configure(roots, options);
+  if (!status && trace->has_hooks()) {
+    // What hangs on functions is a gain and no need: some kernel's verifier may
+    // refuse that alone.
+    trace = std::make_unique<BpfTrace>(BpfTrace::Hooks::None);
+    status = trace->configure(roots, options);
+  }
   if (!status) return status.error();
   return LiveTraceResult(std::move(trace));
 }

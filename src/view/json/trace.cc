@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "view/json/trace_modules.h"
+#include "view/json/trace_slab.h"
 #include "view/json/use.h"
 
 namespace tidemark::view {
@@ -14,19 +16,7 @@ using model::Trace;
 
 void write_numbers(base::JsonWriter& json, const TraceNode& node,
                    bool has_peaks) {
-  json.member("pages", node.total.pages);
-  json.key("peak_pages");
-  if (has_peaks) {
-    json.number(node.total.peak_pages);
-  } else {
-    json.null();
-  }
-  if (has_peaks && !node.total.is_peak_exact()) {
-    json.member("least_peak_pages", node.total.least_peak_pages);
-  }
-  if (has_peaks) {
-    json.member("machine_peak_pages", node.total.machine_peak_pages);
-  }
+  write_trace_numbers(json, node.total, has_peaks);
   json.member("own_pages", node.own_pages);
 }
 
@@ -38,6 +28,7 @@ void write_frames(base::JsonWriter& json, const TraceNode& node,
     json.begin_object();
     json.member("symbol", child.name);
     if (!child.module.empty()) json.member("module", child.module);
+    if (!child.loads.empty()) json.member("loads", child.loads);
     if (child.address != 0) {
       json.member("address", fmt::format("0x{:x}", child.address));
     }
@@ -71,6 +62,9 @@ void write_tasks(base::JsonWriter& json, const Trace& trace) {
       json.member("cgroup", task->cgroup);
       json.member("has_exited", task->has_exited);
       json.member("is_kernel_thread", task->is_kernel_thread);
+      if (task->folded_count != 0) {
+        json.member("folded_count", task->folded_count);
+      }
     }
     write_numbers(json, node, trace.has_peaks);
     write_frames(json, node, trace.has_peaks);
@@ -113,9 +107,10 @@ void write_node(base::JsonWriter& json, const TraceNode& node) {
   json.key("tracenodes");
   json.begin_object();
   for (const TraceNode& child : node.children) {
-    json.key(fmt::format("{}{} (0x{:x})", child.name.empty() ? "?" : child.name,
-                         child.module.empty() ? "" : " " + child.module,
-                         child.address));
+    json.key(fmt::format(
+        "{}{}{} (0x{:x})", child.name.empty() ? "?" : child.name,
+        child.module.empty() ? "" : " " + child.module,
+        child.loads.empty() ? "" : " of " + child.loads, child.address));
     json.begin_object();
     write_node(json, child);
     json.end_object();
@@ -141,9 +136,12 @@ std::string trace_json(const Trace& trace, base::JsonWriter::Layout layout) {
   } else {
     json.null();
   }
+  json.member("exact", trace.is_exact());
+  json.member("sees_bulk", trace.sees_bulk);
   write_faults(json, trace.faults);
   write_tasks(json, trace);
-  write_group(json, trace, "modules", TraceGroup::Module);
+  write_trace_modules(json, trace);
+  write_trace_slab(json, trace);
   write_group(json, trace, "cgroups", TraceGroup::Cgroup);
   write_notes(json, trace.notes);
   json.end_object();

@@ -9,6 +9,8 @@
 #include "base/units.h"
 #include "view/json/trace.h"
 #include "view/text/table.h"
+#include "view/text/trace_modules.h"
+#include "view/text/trace_slab.h"
 
 namespace tidemark::view {
 namespace {
@@ -36,6 +38,7 @@ std::string frame_name(const TraceNode& node) {
   std::string name = base::visible(node.name);
   if (name.empty()) name = "?";
   if (!node.module.empty()) name += " " + base::visible(node.module);
+  if (!node.loads.empty()) name += " of " + base::visible(node.loads);
   return fmt::format("{} (0x{:x})", name, node.address);
 }
 
@@ -122,26 +125,31 @@ std::string slab_static(const TraceSection& section, uint64_t page_bytes) {
 class Amounts {
  public:
   Amounts(const TraceTextOptions& options, const TextStyle& style,
-          uint64_t page_bytes)
-      : in_pages_(options.in_pages), style_(style), page_bytes_(page_bytes) {}
+          const Trace& trace)
+      : in_pages_(options.in_pages),
+        style_(style),
+        page_bytes_(trace.page_size_bytes),
+        mark_(trace.is_exact() ? "" : "~") {}
 
+  // What can be too high or too low is marked.
   std::string of(uint64_t pages) const {
-    if (in_pages_) return base::grouped(pages);
-    return base::short_size(pages * page_bytes_, style_.unit);
+    if (in_pages_) return mark_ + base::grouped(pages);
+    return mark_ + base::short_size(pages * page_bytes_, style_.unit);
   }
   std::string peak(const TraceNumbers& numbers) const {
     if (numbers.is_peak_exact()) return of(numbers.peak_pages);
     return (style_.utf8 ? "≤" : "<=") + of(numbers.peak_pages);
   }
   std::string spelled_out(uint64_t pages) const {
-    if (in_pages_) return base::grouped(pages) + " pages";
-    return base::long_size(pages * page_bytes_, style_.unit);
+    if (in_pages_) return mark_ + base::grouped(pages) + " pages";
+    return mark_ + base::long_size(pages * page_bytes_, style_.unit);
   }
 
  private:
   bool in_pages_;
   const TextStyle& style_;
   uint64_t page_bytes_;
+  std::string mark_;
 };
 
 std::string node_name(const TraceNode& node) {
@@ -158,6 +166,7 @@ std::string node_name(const TraceNode& node) {
   }
   if (name.empty()) name = fmt::format("0x{:x}", node.address);
   if (!node.module.empty()) name += " [" + base::visible(node.module) + "]";
+  if (!node.loads.empty()) name += " of " + base::visible(node.loads);
   return name;
 }
 
@@ -319,7 +328,9 @@ std::string loss_line(const Trace& trace) {
 }
 
 std::string section_text(const TraceSection& section, const Trace& trace,
-                         const Amounts& amounts, const TextStyle& style) {
+                         const Amounts& amounts,
+                         const TraceTextOptions& options,
+                         const TextStyle& style) {
   switch (section.spec.kind) {
     case TraceReportKind::ModuleSummary:
       return module_summary(section, trace.page_size_bytes);
@@ -339,6 +350,11 @@ std::string section_text(const TraceSection& section, const Trace& trace,
       return tree_text(section, amounts, trace.has_peaks, style);
     case TraceReportKind::Growth:
       return growth_text(section, trace, amounts, style);
+    case TraceReportKind::Modules:
+      return trace_modules_text(section.modules, trace, options.in_pages,
+                                style);
+    case TraceReportKind::Slab:
+      return trace_slab_text(section.slab, trace, style);
   }
   return {};
 }
@@ -349,7 +365,7 @@ std::string trace_text(const analysis::TraceReport& report,
                        const TraceTextOptions& options,
                        const TextStyle& style) {
   const Trace& trace = *report.trace;
-  const Amounts amounts(options, style, trace.page_size_bytes);
+  const Amounts amounts(options, style, trace);
   std::string text;
   if (!options.has_banners) {
     text = head_text(trace, amounts) + faults_text(trace);
@@ -365,7 +381,7 @@ std::string trace_text(const analysis::TraceReport& report,
     } else {
       text += "\n";
     }
-    text += section_text(section, trace, amounts, style);
+    text += section_text(section, trace, amounts, options, style);
     if (options.has_banners) {
       text += fmt::format("======== Report format {} END ========\n", name);
     }

@@ -11,7 +11,8 @@
 namespace tidemark::analysis::test {
 
 struct MadeLeaf {
-  std::vector<std::string> frames;  // the way in first; "name@module"
+  std::vector<std::string> frames;  // the way in first; "name@module",
+                                    // "load_module>what it loads"
   int32_t pid = 1;
   uint64_t pages = 0;
   uint64_t peak_pages = 0;
@@ -20,10 +21,11 @@ struct MadeLeaf {
 };
 
 inline model::TraceFrame made_frame(const std::string& text) {
-  const size_t at = text.find('@');
+  const size_t at = text.find_first_of("@>");
   model::TraceFrame frame;
   frame.symbol = text.substr(0, at);
-  if (at != std::string::npos) frame.module = text.substr(at + 1);
+  if (at == std::string::npos) return frame;
+  (text[at] == '@' ? frame.module : frame.loads) = text.substr(at + 1);
   return frame;
 }
 

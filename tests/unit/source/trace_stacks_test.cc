@@ -110,6 +110,21 @@ TEST(TraceStacks, BuildsThoseThatAreUsedWithTheirNames) {
   EXPECT_TRUE(notes.empty());
 }
 
+TEST(TraceStacks, WhatLiesBehindAModuleIsNotItsCode) {
+  const TemporaryTree tree;
+  tree.add("kallsyms",
+           "ffffffff81000000 T alloc\n"
+           "ffffffffc0000100 t loop_add\t[loop]\n");
+  tree.add("modules", "loop 4096 0 - Live 0xffffffffc0000000\n");
+  std::vector<std::string> notes;
+  const FrameNames names(tree.roots(), {0xffffffffc0000200, 0xffffffffc0005000},
+                         notes);
+  EXPECT_EQ(names.at(0xffffffffc0000200).symbol, "loop_add");
+  EXPECT_EQ(names.at(0xffffffffc0005000).symbol, "");
+  EXPECT_EQ(names.at(0xffffffffc0005000).module, "");
+  EXPECT_EQ(names.at(0xffffffffc0005000).address, 0xffffffffc0005000);
+}
+
 TEST(TraceStacks, WithoutNamesAddressesDo) {
   const TemporaryTree tree;
   TraceStacks stacks({});

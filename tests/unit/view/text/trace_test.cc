@@ -56,6 +56,21 @@ TEST(TraceText, ABoundIsMarkedAsOne) {
       << text;
 }
 
+TEST(TraceText, NumbersThatCanBeWrongAreMarked) {
+  Trace trace = some_trace();
+  EXPECT_EQ(text_of(trace, "tree", {true, false}).find('~'), std::string::npos);
+  trace.faults.lost_events = 7;
+  const std::string text = text_of(trace, "tree", {true, false});
+  EXPECT_NE(text.find("~54,479 pages taken since and held, ~54,500 pages"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("~51,200"), std::string::npos) << text;
+  trace.faults.lost_events = 0;
+  trace.sample_period = 16;
+  EXPECT_NE(text_of(trace, "tree", {true, false}).find("~51,200"),
+            std::string::npos);
+}
+
 TEST(TraceText, LossesAreSaidAboveEachReportAndNotInside) {
   Trace trace = some_trace();
   trace.faults.lost_events = 77;
@@ -107,11 +122,72 @@ TEST(TraceText, NothingInANameMovesTheCursor) {
   Trace trace = some_trace();
   trace.tasks[0].command_line = "evil\x1b[2J\nname";
   trace.frames[0].symbol = "a\rb";
-  for (const char* list : {"task_top", "task_summary", "tree", "module_top"}) {
+  for (const char* list :
+       {"task_top", "task_summary", "tree", "module_top", "modules"}) {
     const std::string text = text_of(trace, list);
     EXPECT_EQ(text.find('\x1b'), std::string::npos) << list;
     EXPECT_EQ(text.find('\r'), std::string::npos) << list;
   }
+}
+
+TEST(TraceText, ModulesHaveColumnsForEachUse) {
+  Trace trace = some_trace();
+  trace.before.emplace();
+  trace.before->modules =
+      model::known(std::vector<model::KernelModule>{{"zsmalloc", 53'248, {}}});
+  trace.before->slab =
+      model::unknown<std::vector<model::SlabCache>>("slabs are secret");
+  const std::string text = text_of(trace, "modules", {true, true});
+  EXPECT_NE(text.find("IMAGE  LOADING  LATER  CACHE  SLAB    NOW   PEAK  "
+                      "MODULE\n"
+                      "   13        0  3,269      0     0  3,269  3,270  "
+                      "zsmalloc\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("before the trace"), std::string::npos) << text;
+  trace.faults.lost_events = 1;
+  EXPECT_NE(text_of(trace, "modules", {true, true}).find(" ~3,269 "),
+            std::string::npos)
+      << "what may be wrong is marked";
+  EXPECT_NE(text.find("slabs are secret"), std::string::npos) << text;
+}
+
+model::SlabTrace some_slab() {
+  model::SlabTrace slab;
+  slab.sites = {
+      {"dentry", {0x14, "__d_alloc", 0x4, ""}, 19200, 38400, 100, 250},
+      {"maple_node", {0x24, "evil\x1b", 0x4, "m"}, 512, 1024, 2, 9, 3}};
+  slab.bytes = 19712;
+  slab.peak_bytes = 39424;
+  slab.overwritten = 3;
+  return slab;
+}
+
+TEST(TraceText, SlabObjectsStandByCacheAndCaller) {
+  Trace trace = some_trace();
+  trace.slab = model::known(some_slab());
+  const std::string text = text_of(trace, "slab");
+  EXPECT_NE(text.find("  3 objects taken again whose return was not told\n"
+                      "  NOW    PEAK  OBJECTS  TAKEN  CACHE AND CALLER\n"
+                      "18.8K   37.5K      100    250  dentry\n"
+                      "18.8K   37.5K      100    250    __d_alloc+0x4\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("≤512B"), std::string::npos)
+      << "not all its returns are told: " << text;
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
+TEST(TraceText, SlabObjectsThatCannotBeFollowedSayWhy) {
+  Trace trace = some_trace();
+  EXPECT_NE(text_of(trace, "slab").find("were not followed"),
+            std::string::npos);
+  trace.slab = model::unknown<model::SlabTrace>("no BPF here");
+  EXPECT_NE(text_of(trace, "slab").find("no BPF here"), std::string::npos);
+  const std::string json = trace_json(trace, base::JsonWriter::Layout::OneLine);
+  EXPECT_NE(json.find("\"slab\":null,\"slab_unknown\":\"no BPF here\""),
+            std::string::npos)
+      << json;
 }
 
 TEST(TraceText, SlabCachesThatCannotBeReadSayWhy) {
@@ -123,6 +199,9 @@ TEST(TraceJson, IsValidWhateverNamesThereAre) {
   Trace trace = some_trace();
   trace.tasks[0].command_line = "quote\" back\\slash \xff\xfe \x01";
   trace.frames[0].symbol = "\"";
+  trace.slab = model::known(some_slab());
+  trace.before.emplace();
+  trace.modules = {{"\"\\", 1, true, false}};
   const std::string json = trace_json(trace, base::JsonWriter::Layout::OneLine);
   EXPECT_TRUE(test::JsonCheck(json).is_valid()) << json;
   const auto specs = analysis::parse_trace_reports("task_top_json", {});

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Through what code: the stack of whoever runs, and its number in the table.
+#pragma once
+
+#include "trace_modules.h"
+#include "trace_tables.h"
+
+enum {
+  // On top of each stack are this function and the program that called it, from
+  // wherever the compiler put the call. Were a kernel to leave them out, what
+  // is passed over instead is the tracepoint's and the same on all stacks.
+  kOwnFrames = 2,
+};
+
+// A callback may only be handed what lies on the caller's stack.
+struct tm_stack_walk {
+  struct tm_trace_stack* stack;
+};
+
+static long note_meaning(__u32 index, void* context) {
+  struct tm_trace_stack* stack = ((struct tm_stack_walk*)context)->stack;
+  __u64 address;
+  if (index >= TM_STACK_DEPTH || index >= stack->depth) return 1;
+  address = stack->frames[index];
+  for (__u32 i = 0; i < TM_CODE_RANGES; ++i) {
+    if (i >= range_count) break;
+    if (address >= ranges[i].first && address < ranges[i].last)
+      stack->meaning |= ranges[i].meaning;
+  }
+  return 0;
+}
+
+// Returns the number of the stack, counted from 1.
+static __noinline __u32 find_stack(void* context) {
+  const __u32 zero = 0;
+  struct tm_trace_stack* mine = bpf_map_lookup_elem(&unwound, &zero);
+  struct tm_stack_walk walk;
+  __u64 hash = 0x9e3779b97f4a7c15;
+  long bytes;
+  if (!mine) return 0;
+  bytes = bpf_get_stack(context, mine->frames, sizeof(mine->frames), 0);
+  if (bytes <= 0) {
+    __sync_fetch_and_add(&faults.no_stack, 1);
+    return 0;
+  }
+  mine->depth = bytes / sizeof(mine->frames[0]);
+  for (__u32 i = kOwnFrames; i < TM_STACK_DEPTH; ++i) {
+    if (i >= mine->depth) break;
+    hash = (hash ^ mine->frames[i]) * 0x100000001b3;
+    hash ^= hash >> 29;
+  }
+  hash = mixed(hash);
+  if (!hash) hash = 1;
+  for (__u32 i = 0; i < kProbes; ++i) {
+    const __u32 index = (hash + i) & stack_mask;
+    struct tm_trace_stack* stack = bpf_map_lookup_elem(&stacks, &index);
+    __u64 known;
+    if (!stack) return 0;
+    known = stack->hash;
+    if (!known) known = __sync_val_compare_and_swap(&stack->hash, 0, hash);
+    if (known == hash) return index + 1;
+    if (known) continue;
+    bpf_probe_read_kernel(stack->frames, sizeof(stack->frames), mine->frames);
+    stack->depth = mine->depth;
+    stack->seen_at = module_events;
+    walk.stack = stack;
+    bpf_loop(TM_STACK_DEPTH, note_meaning, &walk, 0);
+    return index + 1;
+  }
+  __sync_fetch_and_add(&faults.stacks_full, 1);
+  return 0;
+}
+
+// --- stacks known again ------------------------------------------------------
+// Unwinding costs more than everything else together. What it finds is decided
+// by the return addresses on the stack; so all words there that can be some are
+// hashed, and a stack with the same hash is the same. Words that only look like
+// return addresses, left by earlier calls, make two of one stack and never one
+// of two; one in a thousand is unwound all the same, and what is wrong counted.
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, TM_SIGNATURES);
+  __type(key, __u32);
+  __type(value, struct tm_signature);
+} signatures SEC(".maps");
+
+struct tm_stack_copy {
+  __u64 pointer;
+  __u64 bottom;
+  __u64 words[TM_SIGNATURE_WORDS];
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct tm_stack_copy);
+} stack_copies SEC(".maps");
+
+enum {
+  kThreadBytes = 16384,
+  // The registers of user space lie on top, and may be anything.
+  kRegisterBytes = 192,
+  kVerifyEvery = 1024,
+};
+// Kernel code, modules and BPF programs: the top 2 GiB of all addresses.
+#define FIRST_CODE_ADDRESS 0xffffffff80000000ULL
+
+// Where the stack is now. A function of its own that needs next to no stack:
+// since 6.13 larger programs are given one that is not the kernel's.
+static __noinline int note_stack_pointer(struct tm_stack_copy* copy) {
+  __u64 here = 0;
+  __u64* volatile at = &here;
+  copy->pointer = (__u64)at;
+  return 0;
+}
+
+// Hash of the stack's return addresses; 0 when it cannot be told.
+static __noinline __u64 signature_of(struct tm_stack_copy* copy) {
+  const struct task_struct* task = bpf_get_current_task_btf();
+  __u64 hash = 0x9e3779b97f4a7c15;
+  __u64 bottom;
+  __u64 size;
+  note_stack_pointer(copy);
+  // Through the map: the verifier lets no pointer be reckoned with.
+  copy->bottom = (__u64)task->stack;
+  bottom = *(volatile __u64*)&copy->bottom;
+  if (copy->pointer <= bottom) return 0;
+  size = bottom + kThreadBytes - kRegisterBytes - copy->pointer;
+  if (size > sizeof(copy->words)) return 0;  // also when it is not this stack
+  if (bpf_probe_read_kernel(copy->words, size, (void*)copy->pointer)) return 0;
+  for (__u32 i = 0; i < TM_SIGNATURE_WORDS; ++i) {
+    if (i * 8 >= size) break;
+    if (copy->words[i] < FIRST_CODE_ADDRESS) continue;
+    hash = (hash ^ copy->words[i]) * 0x100000001b3;
+    hash ^= hash >> 29;
+  }
+  hash = mixed(hash);
+  return hash ? hash : 1;
+}
+
+// As find_stack, which it calls for what it has not seen yet.
+static __always_inline __u32 find_known_stack(void* context) {
+  const __u32 zero = 0;
+  struct tm_stack_copy* copy = bpf_map_lookup_elem(&stack_copies, &zero);
+  struct tm_signature* known = 0;
+  bool is_known = false;
+  __u64 hash = 0;
+  __u32 stack;
+  if (uses_signatures && copy) hash = signature_of(copy);
+  if (hash) {
+    const __u32 index = hash % TM_SIGNATURES;
+    known = bpf_map_lookup_elem(&signatures, &index);
+    is_known = known && known->hash == hash;
+    if (is_known && ++known->hit_count % kVerifyEvery != 0) return known->stack;
+  }
+  stack = find_stack(context);
+  if (!known) return stack;
+  if (is_known) {
+    __sync_fetch_and_add(&faults.verified_signatures, 1);
+    if (known->stack != stack)
+      __sync_fetch_and_add(&faults.wrong_signatures, 1);
+  }
+  known->hash = stack ? hash : 0;
+  known->stack = stack;
+  return stack;
+}

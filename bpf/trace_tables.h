@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// What the programs of trace.bpf.c are told before they run, the tables they
+// fill, and how a page finds its entry.
+#pragma once
+
+#include "common.h"
+// The order matters: it needs the kernel's integer names.
+#include "trace.h"
+
+// --- set by user space before loading ---------------------------------------
+
+const volatile __u32 section_count = 0;
+const volatile __u32 stack_mask = 0;  // entries of the table, less one
+const volatile __u32 task_mask = 0;
+const volatile __u32 node_mask = 0;
+const volatile __u32 sample_mask = 0;  // one frame in mask + 1
+const volatile __u8 uses_signatures = 0;
+const volatile __u32 range_count = 0;
+const volatile struct tm_code_range ranges[TM_CODE_RANGES] = {};
+
+// Filters; 0 or empty: all.
+const volatile __u32 wanted_tgid = 0;  // and its descendants
+const volatile __u8 filters_comm = 0;
+const volatile char wanted_comm[16] = {};
+const volatile __u64 wanted_cgroup = 0;
+const volatile __u32 least_order = 0;
+const volatile __u32 most_order = 64;
+const volatile __u32 wanted_gfp = 0;  // all of these bits
+const volatile __u32 unwanted_gfp = 0;
+const volatile __u32 needed_meaning = 0;  // of a stack
+
+// --- shared with user space while running ------------------------------------
+
+__u32 is_on = 0;
+__u64 page_array = 0;  // address of the struct of frame 0
+__u32 page_struct_bytes = 64;
+struct tm_trace_machine machine = {.epoch = 1};
+struct tm_trace_faults faults = {};
+__u64 allocation_count = 0;
+__u64 free_count = 0;
+__u64 folded_tasks = 0;  // whose entries others have now
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);  // set before loading, as in all that follow
+  __type(key, __u32);
+  __type(value, __u32);  // number of its first chunk, counted from 1
+} sections SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct tm_frame_chunk);
+} chunks SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct tm_trace_stack);
+} stacks SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct tm_trace_task);
+} tasks SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct tm_trace_node);
+} nodes SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct tm_trace_stack);
+} unwound SEC(".maps");
+
+// --- small things ------------------------------------------------------------
+
+static __always_inline __u64 frame_of(__u64 page) {
+  // A shift where it can be one: a division takes 20 cycles.
+  if (page_struct_bytes == 64) return (page - page_array) >> 6;
+  return (page - page_array) / page_struct_bytes;
+}
+
+// Alloc and free agree on it, whatever happens between them.
+static __always_inline bool is_sampled(__u64 frame) {
+  return !sample_mask || ((mixed(frame) >> 8) & sample_mask) == 0;
+}
+
+static __always_inline __u32* entry_of(__u64 frame) {
+  const __u32 section = frame >> TM_SECTION_SHIFT;
+  const __u32* first;
+  __u32 number;
+  struct tm_frame_chunk* chunk;
+  if (frame >> TM_SECTION_SHIFT >= section_count) return 0;
+  first = bpf_map_lookup_elem(&sections, &section);
+  if (!first || !*first) return 0;
+  number = *first - 1 + ((frame / TM_FRAMES_PER_CHUNK) % TM_CHUNKS_PER_SECTION);
+  chunk = bpf_map_lookup_elem(&chunks, &number);
+  if (!chunk) return 0;
+  return &chunk->nodes[frame % TM_FRAMES_PER_CHUNK];
+}

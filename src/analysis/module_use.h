@@ -1,0 +1,33 @@
+// Which module of the kernel a stack belongs to, and what for.
+//
+// While a module is being loaded everything that takes belongs to it, its own
+// code or the kernel's that prepares it or other modules' that it registers
+// with. At any other time a stack belongs to the module whose code stands
+// innermost: the one that asked for the page, or for what the page is for. What
+// an interrupt hit has asked for nothing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "model/trace.h"
+
+namespace tidemark::analysis {
+
+enum class ModuleUse : uint8_t {
+  Loading,    // before its init function has returned
+  PageCache,  // contents of files, read or written through it
+  Slab,       // a slab opened for one of its objects
+  Later,      // everything else
+};
+
+struct StackModule {
+  std::string name;  // empty: the kernel's image
+  ModuleUse use = ModuleUse::Later;
+  bool operator==(const StackModule&) const = default;
+};
+
+StackModule module_use(const model::Trace& trace,
+                       const model::TraceStack& stack);
+
+}  // namespace tidemark::analysis
