@@ -14,6 +14,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from live import TIDEMARK, is_root, run
+from pprof import Profile
 from tracing import KEPT, Taker, Tracer, frames_of, sums_are_right, task_of
 
 
@@ -371,6 +372,21 @@ class Reports(unittest.TestCase):
                            KEPT)
         self.assertTrue(any("page_fault;" in line or "handle_mm_fault;" in line
                             for line in lines), lines)
+
+
+    def test_a_profile_of_pprof_can_be_read_by_its_schema(self):
+        with Taker() as taker, Tracer("--format", "pprof", "--pid", taker.pid) as tracer:
+            taker.tell("keep", KEPT)
+            tracer.report(is_text=False)
+            profile = Profile(pathlib.Path(tracer.file.name).read_bytes())
+        self.assertEqual(profile.strings[0], "")
+        self.assertIn(("space", "bytes"), profile.types)
+        at = profile.types.index(("space", "bytes"))
+        held = sum(values[at] for _, values in profile.samples)
+        self.assertGreaterEqual(held, KEPT * 4096)
+        self.assertLess(held, KEPT * 4096 * 1.05)
+        self.assertTrue(any("handle_mm_fault" in name for frames, _ in profile.samples
+                            for name in frames))
 
 
 class Refusals(unittest.TestCase):

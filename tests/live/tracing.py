@@ -57,9 +57,11 @@ class Tracer:
         self.words = self.process.stderr.readline()
         assert "tracing" in self.words, self.words
 
-    def report(self):
+    def report(self, is_text=True):
         self.process.send_signal(self.stop_signal)
         assert self.process.wait(30) == 0, self.process.stderr.read()
+        if not is_text:
+            return None
         return pathlib.Path(self.file.name).read_text()
 
     def json(self):
