@@ -14,7 +14,6 @@
 #include <cstring>
 #include <ctime>
 #include <map>
-#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -170,8 +169,12 @@ class BpfTrace : public LiveTrace {
                                      model::TraceBuilder& builder);
   std::vector<uint32_t> build_tasks(const Roots& roots,
                                     model::TraceBuilder& builder) const;
-  void build_leaves(const std::vector<uint32_t>& stack_of,
-                    const std::vector<uint32_t>& task_of,
+  // A node with its place in the table.
+  using PlacedNode = std::pair<uint32_t, tm_trace_node>;
+  std::vector<PlacedNode> copy_nodes() const;
+  void build_leaves(const std::vector<PlacedNode>& nodes,
+                    const std::vector<uint32_t>& stack_of,
+                    const std::vector<uint32_t>& task_of, uint64_t now_ns,
                     model::TraceBuilder& builder) const;
   model::TraceFaults faults() const;
   uint64_t recursion_misses() const;
@@ -190,6 +193,7 @@ class BpfTrace : public LiveTrace {
   uint64_t started_ns_ = 0;
   uint64_t ended_ns_ = 0;
   std::vector<std::string> notes_;
+  FrameNames names_;
   static constexpr uint64_t kFirstStretchNs = 500'000'000;
   LowHistory lows_ = LowHistory(kFirstStretchNs);
 };
@@ -324,27 +328,31 @@ base::Status BpfTrace::find_array() const {
 
 std::vector<uint32_t> BpfTrace::build_stacks(const Roots& roots,
                                              model::TraceBuilder& builder) {
-  const auto frames_of = [](const tm_trace_stack& stack) {
-    return std::span(stack.frames,
-                     std::min<uint32_t>(stack.depth, TM_STACK_DEPTH));
-  };
+  // Looked at once: there may be more of them the next moment.
+  std::vector<std::pair<uint32_t, std::vector<uint64_t>>> seen;
   std::vector<uint64_t> addresses;
   for (uint32_t i = 0; i < stacks_.count(); ++i) {
-    if (stacks_[i].hash == 0) continue;
-    const auto frames = frames_of(stacks_[i]);
-    addresses.insert(addresses.end(), frames.begin(), frames.end());
+    const tm_trace_stack& stack = stacks_[i];
+    if (stack.hash == 0) continue;
+    const uint32_t depth = std::min<uint32_t>(stack.depth, TM_STACK_DEPTH);
+    seen.emplace_back(
+        i, std::vector<uint64_t>(stack.frames, stack.frames + depth));
+    addresses.insert(addresses.end(), seen.back().second.begin(),
+                     seen.back().second.end());
   }
-  const FrameNames names(roots, std::move(addresses), notes_);
+  names_.learn(
+      roots, addresses,
+      ended_ns_ != 0 ? FrameNames::Patience::None : FrameNames::Patience::Some,
+      notes_);
   std::vector<uint32_t> stack_of(stacks_.count());
-  for (uint32_t i = 0; i < stacks_.count(); ++i) {
-    if (stacks_[i].hash == 0) continue;
+  for (const auto& [index, stack] : seen) {
     std::vector<uint32_t> frames;
-    for (uint64_t address : frames_of(stacks_[i])) {
-      const model::TraceFrame& frame = names.at(address);
+    for (uint64_t address : stack) {
+      const model::TraceFrame& frame = names_.at(address);
       if (frames.empty() && is_ours(frame)) continue;
       frames.push_back(builder.frame(frame));
     }
-    stack_of[i] = builder.stack(frames);
+    stack_of[index] = builder.stack(frames);
   }
   return stack_of;
 }
@@ -385,13 +393,21 @@ std::vector<uint32_t> BpfTrace::build_tasks(
   return task_of;
 }
 
-void BpfTrace::build_leaves(const std::vector<uint32_t>& stack_of,
+std::vector<BpfTrace::PlacedNode> BpfTrace::copy_nodes() const {
+  std::vector<PlacedNode> nodes;
+  for (uint32_t i = 0; i < nodes_.count(); ++i) {
+    if (nodes_[i].key != 0) nodes.emplace_back(i, nodes_[i]);
+  }
+  return nodes;
+}
+
+void BpfTrace::build_leaves(const std::vector<PlacedNode>& nodes,
+                            const std::vector<uint32_t>& stack_of,
                             const std::vector<uint32_t>& task_of,
+                            uint64_t now_ns,
                             model::TraceBuilder& builder) const {
   const uint64_t epoch = skeleton_->data->machine.epoch;
-  const uint64_t now_ns = ended_ns_ != 0 ? ended_ns_ : base::monotonic_ns();
-  for (uint32_t i = 0; i < nodes_.count(); ++i) {
-    const tm_trace_node& node = nodes_[i];
+  for (const auto& [i, node] : nodes) {
     const auto stack = static_cast<uint32_t>(node.key >> 32);
     const auto task = static_cast<uint32_t>(node.key);
     if (stack == 0 || stack > stack_of.size() || task == 0 ||
@@ -476,14 +492,17 @@ LiveTrace::Height BpfTrace::height() const {
 
 base::Result<model::Trace> BpfTrace::read(const Roots& roots) {
   model::TraceBuilder builder;
+  // First what refers to the others: those are in their tables by then, also
+  // while more are added.
+  const std::vector<PlacedNode> nodes = copy_nodes();
+  const uint64_t now_ns = ended_ns_ != 0 ? ended_ns_ : base::monotonic_ns();
   const std::vector<uint32_t> stack_of = build_stacks(roots, builder);
   const std::vector<uint32_t> task_of = build_tasks(roots, builder);
-  build_leaves(stack_of, task_of, builder);
+  build_leaves(nodes, stack_of, task_of, now_ns, builder);
   model::Trace trace = builder.finish();
-  const uint64_t ended = ended_ns_ != 0 ? ended_ns_ : base::monotonic_ns();
   trace.backend = model::TraceBackend::Bpf;
   trace.started_realtime_ns = started_realtime_ns_;
-  trace.elapsed_ns = ended - started_ns_;
+  trace.elapsed_ns = now_ns - started_ns_;
   trace.page_size_bytes = page_size_;
   trace.sample_period = sample_period_;
   const auto& machine = skeleton_->data->machine;
