@@ -57,25 +57,10 @@ struct Recording::Reader::TraceParts {
   std::unordered_map<int64_t, uint32_t> task_index;
   std::map<int64_t, TraceLeaf> told;  // by the number of the leaf
 
-  // New code waits for its name, and is another frame once it has it.
-  void name_late_ones();
   // Empty: the file contradicts itself.
   std::optional<uint32_t> frame_at(int64_t id, Trace& trace);
   std::optional<uint32_t> stack_at(int64_t id, Trace& trace);
 };
-
-void Recording::Reader::TraceParts::name_late_ones() {
-  std::unordered_map<uint64_t, const model::TraceFrame*> named;
-  for (const auto& [id, frame] : frames) {
-    if (frame.address != 0 && !frame.symbol.empty())
-      named.emplace(frame.address, &frame);
-  }
-  for (auto& [id, frame] : frames) {
-    if (!frame.symbol.empty()) continue;
-    const auto name = named.find(frame.address);
-    if (name != named.end()) frame = *name->second;
-  }
-}
 
 std::optional<uint32_t> Recording::Reader::TraceParts::frame_at(int64_t id,
                                                                 Trace& trace) {
@@ -154,7 +139,6 @@ base::Status Recording::Reader::load_trace_parts(TraceParts& parts) {
         std::string(frames->text(4))};
   });
   if (!status) return status;
-  parts.name_late_ones();
   base::Result<Statement> stacks =
       database_.prepare("SELECT id, parent, frame FROM trace_stack");
   if (!stacks) return stacks.error();

@@ -15,6 +15,7 @@ using model::TraceLeaf;
 using model::TraceTask;
 
 constexpr int64_t kNotAsked = -1;
+constexpr uint64_t kUnknownLow = UINT64_MAX;  // as no leaf has
 
 uint64_t pair_key(int64_t first, int64_t second) {
   return static_cast<uint64_t>(first) << 32 | static_cast<uint64_t>(second);
@@ -38,39 +39,49 @@ std::optional<int64_t> unless_same(uint64_t value, uint64_t pages) {
 // would be most of what is written.
 base::Status TraceRows::begin(const Trace& trace) {
   constexpr uint64_t kFewRows = 4096;
-  constexpr uint64_t kRowsPerLeaf = 4;
-  is_keyframe_ =
-      !keyframe_tick_ || tick_ - *keyframe_tick_ >= kTicksPerBase ||
-      rows_since_keyframe_ >
-          std::max<uint64_t>(kFewRows, trace.leaves.size() * kRowsPerLeaf);
+  constexpr uint64_t kTimes = 4;
+  is_keyframe_ = !keyframe_tick_ || tick_ - *keyframe_tick_ >= kTicksPerBase ||
+                 rows_since_keyframe_ >
+                     std::max<uint64_t>(kFewRows, keyframe_rows_ * kTimes);
   frame_ids_.assign(trace.frames.size(), 0);
   stack_ids_.assign(trace.stacks.size(), kNotAsked);
-  task_ids_.clear();
+  task_ids_.assign(trace.tasks.size(), 0);
   if (!is_keyframe_) return base::Ok{};
   keyframe_tick_ = tick_;
-  rows_since_keyframe_ = 0;
+  rows_since_keyframe_ = 0;  // its own come next
   statements_.keyframe.bind(0, tick_);
   return statements_.keyframe.run();
 }
 
+// New code waits for its name. The frame that stands for it gets it then: as
+// another one it would part each of its leaves in two.
 base::Result<int64_t> TraceRows::frame_id(const TraceFrame& frame) {
   base::Result<int64_t> symbol = interned_->text(frame.symbol);
   if (!symbol) return symbol;
   base::Result<int64_t> module = interned_->text(frame.module);
   if (!module) return module;
-  auto [at, is_new] =
-      frames_.try_emplace({frame.address, *symbol, frame.offset, *module},
-                          static_cast<int64_t>(frames_.size()) + 1);
-  if (!is_new) return at->second;
+  base::Result<int64_t> no_word = interned_->text("");
+  if (!no_word) return no_word;
+  const FrameKey key = {frame.address, *symbol, frame.offset, *module};
+  const auto known = frames_.find(key);
+  if (known != frames_.end()) return known->second;
+  const auto unnamed =
+      frame.address == 0 ? frames_.end()
+                         : frames_.find({frame.address, *no_word, 0, *no_word});
+  const bool is_named_late = unnamed != frames_.end();
+  const int64_t id = is_named_late ? unnamed->second
+                                   : static_cast<int64_t>(frames_.size()) + 1;
+  if (is_named_late) frames_.erase(unnamed);
+  frames_.emplace(key, id);
   Statement& row = statements_.frame;
-  row.bind(0, at->second);
+  row.bind(0, id);
   row.bind(1, static_cast<int64_t>(frame.address));
   row.bind(2, *symbol);
   row.bind(3, static_cast<int64_t>(frame.offset));
   row.bind(4, *module);
   base::Status status = row.run();
   if (!status) return status.error();
-  return at->second;
+  return id;
 }
 
 base::Result<int64_t> TraceRows::stack_id(const Trace& trace, uint32_t index) {
@@ -190,19 +201,22 @@ base::Status TraceRows::write_leaf_row(Leaf& known, const LeafRow& row) {
 }
 
 base::Status TraceRows::write_lows(const TraceLeaf& leaf, Leaf& known) {
-  std::string lows;
-  if (std::ranges::any_of(leaf.lows, [](uint64_t low) { return low != 0; })) {
-    for (uint64_t low : leaf.lows)
-      lows += (lows.empty() ? "" : " ") + std::to_string(low);
+  const bool says_something =
+      std::ranges::any_of(leaf.lows, [](uint64_t low) { return low != 0; });
+  if (says_something ? leaf.lows == known.lows : known.lows.empty()) {
+    return base::Ok{};
   }
-  if (lows == known.lows) return base::Ok{};
-  known.lows = lows;
-  if (lows.empty()) {
+  known.lows.clear();
+  if (!says_something) {
     statements_.no_low.bind(0, known.id);
     return statements_.no_low.run();
   }
+  known.lows = leaf.lows;
+  std::string text;
+  for (uint64_t low : leaf.lows)
+    text += (text.empty() ? "" : " ") + std::to_string(low);
   statements_.low.bind(0, known.id);
-  statements_.low.bind(1, std::string_view(known.lows));
+  statements_.low.bind(1, std::string_view(text));
   return statements_.low.run();
 }
 
@@ -223,11 +237,17 @@ base::Status TraceRows::write_leaf(const Trace& trace, const TraceLeaf& leaf,
   return write_lows(leaf, known);
 }
 
+// Those that never held a page by any stack say nothing, and can be many.
 base::Status TraceRows::write_tasks(const Trace& trace) {
-  for (const TraceTask& task : trace.tasks) {
+  std::vector<bool> has_leaf(trace.tasks.size());
+  for (const TraceLeaf& leaf : trace.leaves)
+    has_leaf[leaf.task] = true;
+  for (size_t i = 0; i < trace.tasks.size(); ++i) {
+    const TraceTask& task = trace.tasks[i];
+    if (!has_leaf[i] && task.pages == 0 && task.peak_pages == 0) continue;
     base::Result<Task*> known = task_of(task);
     if (!known) return known.error();
-    task_ids_.push_back((*known)->id);
+    task_ids_[i] = (*known)->id;
     base::Status status = write_task(task, **known);
     if (!status) return status;
   }
@@ -344,6 +364,7 @@ base::Status TraceRows::write(const Trace& trace, int64_t tick,
   if (status) status = write_faults(trace.faults);
   if (status) status = write_notes(trace.notes);
   if (status) status = write_tick(trace);
+  if (is_keyframe_) keyframe_rows_ = std::exchange(rows_since_keyframe_, 0);
   interned_ = nullptr;
   return status;
 }
@@ -355,7 +376,8 @@ base::Status TraceRows::prepare(Database& database) {
       {&statements_.keyframe, "INSERT INTO trace_keyframe VALUES(?)"},
       {&statements_.fault, "INSERT INTO trace_fault VALUES(?,?,?)"},
       {&statements_.note, "INSERT INTO trace_note VALUES(?,?,?)"},
-      {&statements_.frame, "INSERT INTO trace_frame VALUES(?,?,?,?,?)"},
+      {&statements_.frame,
+       "INSERT OR REPLACE INTO trace_frame VALUES(?,?,?,?,?)"},
       {&statements_.stack, "INSERT INTO trace_stack VALUES(?,?,?)"},
       {&statements_.task, "INSERT INTO trace_task VALUES(?,?,?,?,?,?)"},
       {&statements_.image, "INSERT INTO trace_image VALUES(?,?,?,?,?)"},
@@ -424,7 +446,8 @@ base::Status TraceRows::load(Database& database) {
         Leaf leaf;
         leaf.id = row.integer(0);
         leaf.is_shown = true;
-        leaf.lows = row.text(3);
+        // Not read: other lows are written over them.
+        if (!row.text(3).empty()) leaf.lows = {kUnknownLow};
         leaves_.emplace(pair_key(row.integer(1), row.integer(2)),
                         std::move(leaf));
       });

@@ -61,7 +61,7 @@ class TraceRows {
     std::optional<LeafRow> row;
     int64_t seen_tick = -1;
     bool is_shown = false;
-    std::string lows;  // as written; empty: they are not
+    std::vector<uint64_t> lows;  // as written; empty: they are not
   };
   struct Statements {
     Statement info;
@@ -128,6 +128,7 @@ class TraceRows {
   std::optional<model::TraceFaults> faults_;
   std::optional<std::vector<std::string>> notes_;
   std::optional<int64_t> keyframe_tick_;
+  uint64_t keyframe_rows_ = 0;  // that it took
   uint64_t rows_since_keyframe_ = 0;
 };
 

@@ -365,6 +365,10 @@ std::vector<uint32_t> BpfTrace::build_tasks(
   for (uint32_t i = 0; i < tasks_.count(); ++i) {
     const tm_trace_task& entry = tasks_[i];
     if (entry.key == 0) continue;
+    // With a filter there are thousands of others, who never had a page.
+    const bool is_other = (entry.flags & TM_TASK_UNWANTED) != 0 &&
+                          entry.pages == 0 && entry.peak_pages == 0;
+    if (is_other) continue;
     model::TraceTask task;
     task.pid = static_cast<int32_t>(entry.tgid);
     task.start_ns = entry.start_ns;

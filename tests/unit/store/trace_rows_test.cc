@@ -295,6 +295,40 @@ TEST(TraceRows, AreNotWrittenWhereNothingChanged) {
             0);
 }
 
+TEST(TraceRows, LeaveOutTasksThatNeverHeldAPage) {
+  TraceHistory history(3);
+  Trace trace = history.next();
+  while (trace.leaves.empty())
+    trace = history.next();
+  const Told given = told_by(trace);
+  TraceTask other;
+  other.pid = 4711;
+  trace.tasks.insert(trace.tasks.begin(), other);
+  for (TraceLeaf& leaf : trace.leaves)
+    ++leaf.task;
+  const RecordingFile file;
+  const Recording recording = test::recorded(file, {sample_with(0, trace)});
+  EXPECT_EQ(told_at(recording, 0), given);
+}
+
+TEST(TraceRows, GiveALateNameToTheFrameThatWaitedForIt) {
+  Trace trace;
+  trace.frames = {{0x10, "", 0, ""}, {0x20, "in", 4, ""}};
+  trace.stacks = {{0, 1}};
+  trace.tasks.resize(1);
+  trace.leaves.resize(1);
+  trace.leaves[0].pages = 3;
+  Trace named = trace;
+  named.frames[0] = {0x10, "alloc", 2, "mod"};
+  const RecordingFile file;
+  const Recording recording =
+      test::recorded(file, {sample_with(0, trace), sample_with(1, named)});
+  EXPECT_EQ(told_at(recording, 1).leaves, told_by(named).leaves);
+  EXPECT_EQ(told_at(recording, 0).leaves, told_by(named).leaves);
+  EXPECT_EQ(count_in(file.path(), "SELECT count(*) FROM trace_change"), 1)
+      << "the same leaf";
+}
+
 // Two tasks of one pid, start and group, as parts of one may be.
 TEST(TraceRows, KeepTasksApartThatLookTheSame) {
   Trace trace;
