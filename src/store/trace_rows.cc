@@ -435,7 +435,7 @@ base::Status TraceRows::load(Database& database) {
                    TaskKey(static_cast<int32_t>(row.integer(1)),
                            static_cast<uint64_t>(row.integer(2)),
                            row.integer(3), row.integer(4), row.integer(5)),
-                   std::move(task));
+                   task);
              });
   }
   if (!status) return status;

@@ -43,7 +43,8 @@ class RecordLoop {
   }
 
   // The end of what is added. Processes are looked at once more; where those
-  // that were chosen are gone nobody knows what the others do.
+  // that were chosen are gone nobody knows what the others do. Should that
+  // sample fall on a base, their counters are unknown in it.
   base::Status take_last() {
     if (!hooks_.add_last || writer_.failure()) return base::Ok{};
     auto sample = std::make_unique<model::Sample>();
