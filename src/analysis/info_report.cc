@@ -71,6 +71,15 @@ void group_notes(const InfoInput& input, InfoReport& report) {
 
 }  // namespace
 
+std::optional<uint64_t> InfoReport::trace_bytes() const {
+  std::optional<uint64_t> bytes;
+  for (const InfoTable& table : tables) {
+    if (!table.name.starts_with("trace_") || !table.bytes) continue;
+    bytes = bytes.value_or(0) + *table.bytes;
+  }
+  return bytes;
+}
+
 InfoReport make_info_report(const InfoInput& input) {
   InfoReport report;
   report.info = *input.info;

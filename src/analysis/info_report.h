@@ -48,10 +48,13 @@ struct InfoReport {
   std::vector<model::ProcessMaxima> maxima;
   std::vector<InfoNote> notes;
   std::vector<InfoTable> tables;
+  std::optional<model::RecordedTrace> trace;
   std::vector<Trend> growing;
   model::Timeline timeline;
   std::optional<size_t> peak_index;
 
+  // What the trace takes of the file, where SQLite can tell.
+  std::optional<uint64_t> trace_bytes() const;
   uint64_t span_ns() const { return last.monotonic_ns - first.monotonic_ns; }
 };
 
@@ -63,7 +66,7 @@ struct InfoInput {
   std::vector<model::RecordedNote> notes;
 };
 
-// Fills all but path, sizes, maxima, timeline and trends.
+// Fills all but path, sizes, maxima, timeline, trace and trends.
 InfoReport make_info_report(const InfoInput& input);
 
 }  // namespace tidemark::analysis

@@ -196,6 +196,10 @@ TraceNode make_trace_tree(const Trace& trace, const TraceTreeOptions& options) {
       if (!child) {
         child = std::make_unique<Growing>();
         child->node = std::move(step.node);
+      } else {
+        // Of the places in one function the first, whatever the order of the
+        // leaves: what is read from a file has another.
+        child->node.address = std::min(child->node.address, step.node.address);
       }
       at = child.get();
       add(trace, leaf, at->node.total);

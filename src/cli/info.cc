@@ -50,6 +50,9 @@ base::Result<analysis::InfoReport> report_of(
   if (!tables) return tables.error();
   for (const store::TableSize& table : *tables)
     report.tables.push_back({table.name, table.row_count, table.bytes});
+  base::Result<std::optional<model::RecordedTrace>> trace = recording.trace();
+  if (!trace) return trace.error();
+  report.trace = std::move(*trace);
   RecordedPeak peak(recording, {});
   base::Result<std::vector<analysis::Trend>> growing = peak.growing();
   if (!growing) return growing.error();
@@ -87,7 +90,8 @@ Command info_command() {
   command.description =
       "Says whom a recording is of, over which time, with how many samples and "
       "gaps, what it cost to make, where less was read than asked for and why, "
-      "what kept growing, and where the bytes of the file are.";
+      "what kept growing, what it holds of page allocations, and where the "
+      "bytes of the file are.";
   command.examples = {
       {"tidemark info web.tdm", "the summary"},
       {"tidemark info -v web.tdm", "with every process"},

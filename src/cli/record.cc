@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,11 +11,11 @@
 #include "base/escape.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/build_info.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
 #include "cli/record_options.h"
+#include "cli/recording_head.h"
 #include "cli/targets.h"
 #include "source/process_source.h"
 #include "source/roots.h"
@@ -26,21 +25,13 @@
 #include "watch/record_watch.h"
 #include "watch/recorded_command.h"
 #include "watch/stop_signals.h"
+#include "watch/trace_means.h"
+#include "watch/trace_recording.h"
 
 namespace tidemark::cli {
 namespace {
 
 using base::ErrorKind;
-
-uint64_t size_of(const std::string& path) {
-  struct stat info {};
-  return ::stat(path.c_str(), &info) == 0 ? static_cast<uint64_t>(info.st_size)
-                                          : 0;
-}
-
-uint64_t recording_bytes(const std::string& path) {
-  return size_of(path) + size_of(path + "-wal");
-}
 
 // The line that grows while it records, on a terminal.
 class RecordLine {
@@ -100,26 +91,12 @@ class RecordLine {
   uint64_t next_ns_ = 0;
 };
 
-std::string line_of(const source::Roots& roots, const char* name) {
-  base::Result<std::string> text = base::read_file_at(roots.proc, name);
-  return text ? std::string(base::trim(*text)) : std::string();
-}
-
 model::RecordingInfo info_of(const source::Roots& roots,
                              const RecordCommandOptions& options,
                              std::string targets) {
-  model::RecordingInfo info;
-  info.tool = "tidemark " + std::string(kVersion);
-  info.targets = std::move(targets);
+  model::RecordingInfo info =
+      recording_head(roots, std::move(targets), options.loop.period_ns);
   info.budget = watch::budget_words(options.budget);
-  info.host = line_of(roots, "sys/kernel/hostname");
-  info.kernel = line_of(roots, "sys/kernel/osrelease");
-  info.boot_id = line_of(roots, "sys/kernel/random/boot_id");
-  if (roots.is_live) {
-    info.page_size_bytes = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-    info.ticks_per_second = static_cast<uint64_t>(::sysconf(_SC_CLK_TCK));
-  }
-  info.period_ns = options.loop.period_ns;
   return info;
 }
 
@@ -187,9 +164,41 @@ std::string target_words(const RecordCommandOptions& options,
   return words;
 }
 
+// The trace of `--with trace`, ready to go; none unless asked for. Of one tree
+// of processes alone where one is recorded.
+base::Result<std::unique_ptr<watch::AttachedTrace>> attach_trace(
+    const RecordCommandOptions& options, const source::Roots& roots,
+    std::optional<int32_t> tree_pid) {
+  if (!options.trace) return std::unique_ptr<watch::AttachedTrace>();
+  if (!roots.is_live) {
+    return base::fail(ErrorKind::Misused,
+                      "tracing needs the running kernel's own /proc",
+                      "leave out --proc and unset PROCFS");
+  }
+  source::TraceOptions trace = options.trace->trace;
+  if (!options.trace->everything) trace.filter.tree_pid = tree_pid;
+  base::Result<watch::ChosenTrace> chosen =
+      watch::choose_trace(roots, {options.trace->backend, trace});
+  if (!chosen) return chosen.error();
+  return std::make_unique<watch::AttachedTrace>(roots, std::move(*chosen));
+}
+
+void add_trace(watch::AttachedTrace* trace, watch::RecordHooks& hooks) {
+  if (trace == nullptr) return;
+  hooks.add = [trace](model::Sample& sample) { return trace->add_to(sample); };
+  hooks.add_last = [trace](model::Sample& sample) {
+    return trace->add_last_to(sample);
+  };
+  hooks.wait_until = [trace,
+                      wait = std::move(hooks.wait_until)](uint64_t until) {
+    return trace->wait_until(until, wait);
+  };
+}
+
 base::Result<watch::RecordResult> record_with(
     const RecordCommandOptions& options, const model::RecordingInfo& info,
-    watch::RecordSource& source, watch::RecordHooks hooks) {
+    watch::RecordSource& source, watch::RecordHooks hooks,
+    watch::AttachedTrace* trace) {
   base::Status status =
       make_room(options.common.output_path, options.overwrites,
                 "tidemark record -o FILE.tdm ...");
@@ -207,6 +216,8 @@ base::Result<watch::RecordResult> record_with(
   hooks.progress = [&line](const watch::RecordProgress& progress) {
     line.show(progress);
   };
+  add_trace(trace, hooks);
+  if (trace != nullptr) trace->go();
   base::Result<watch::RecordResult> result =
       watch::record(source, **recorder, options.loop, hooks);
   line.wipe();
@@ -227,6 +238,9 @@ base::Result<ExitCode> record_command_line(const RecordCommandOptions& options,
   base::Result<watch::RecordedCommand> command =
       watch::RecordedCommand::prepare(roots, std::move(spec));
   if (!command) return command.error();
+  base::Result<std::unique_ptr<watch::AttachedTrace>> trace =
+      attach_trace(options, roots, command->pid());
+  if (!trace) return trace.error();
   std::string words;
   for (const std::string& word : options.command)
     words += (words.empty() ? "" : " ") + word;
@@ -251,8 +265,8 @@ base::Result<ExitCode> record_command_line(const RecordCommandOptions& options,
     return command->wait_until(until);
   };
   hooks.sampled = [&](uint64_t cost_ns) { command->sampled(cost_ns); };
-  base::Result<watch::RecordResult> result =
-      record_with(options, info_of(roots, options, words), source, hooks);
+  base::Result<watch::RecordResult> result = record_with(
+      options, info_of(roots, options, words), source, hooks, trace->get());
   std::optional<source::Ending> ending = command->finish();
   if (!released) {
     static_cast<void>(::unlink(options.common.output_path.c_str()));
@@ -310,6 +324,10 @@ base::Result<ExitCode> record_processes(const RecordCommandOptions& options,
       !wait_for_names(options, roots, *signals)) {
     return ExitCode::Done;
   }
+  base::Result<std::unique_ptr<watch::AttachedTrace>> trace = attach_trace(
+      options, roots,
+      ids.size() == 1 ? std::optional(ids.front().pid) : std::nullopt);
+  if (!trace) return trace.error();
   watch::RecordSelection selection;
   selection.targets = ids;
   selection.names = options.names;
@@ -341,7 +359,7 @@ base::Result<ExitCode> record_processes(const RecordCommandOptions& options,
   };
   base::Result<watch::RecordResult> result =
       record_with(options, info_of(roots, options, target_words(options, ids)),
-                  source, hooks);
+                  source, hooks, trace->get());
   if (!result) return result.error();
   return result->last.is_paused ? ExitCode::Failed : ExitCode::Done;
 }
@@ -383,12 +401,16 @@ Command record_command() {
       "its own mmap calls wait, so there is a budget for both: beyond it less "
       "is read, and the file says what and when. A recording can be read "
       "while it is written; `peak`, `info`, `replay`, `diff` and `export` read "
-      "it, and so does sqlite3.";
+      "it, and so does sqlite3. --with trace adds who took which pages through "
+      "which code of the kernel, on the same clock; `trace FILE.tdm` reports "
+      "it.";
   command.examples = {
       {"tidemark record -o web.tdm 1234", "a process and what it starts"},
       {"tidemark record -o build.tdm -f 10Hz -- make -j8", "a command"},
       {"tidemark record -o day.tdm --all --max-size 200M", "the whole machine"},
       {"tidemark record -o db.tdm --name postgres", "as soon as it starts"},
+      {"tidemark record -o build.tdm --with trace -- make",
+       "with the kernel's page allocations"},
   };
   add_record_options(command.options, *options);
   command.run = [options] { return run_record(*options); };

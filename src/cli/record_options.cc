@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "cli/file_options.h"
 #include "cli/get.h"
+#include "cli/trace_words.h"
 
 namespace tidemark::cli {
 namespace {
@@ -44,6 +45,53 @@ base::Status take_budget(const std::string& word,
                         "a share of a core and a longest stall: 2%,5ms");
     }
     budget.stall_ns = *ns;
+  }
+  return base::Ok{};
+}
+
+base::Error no_trace_option(std::string_view word) {
+  return base::fail(ErrorKind::Misused,
+                    "'" + std::string(word) + "' is no option of a trace",
+                    "trace:all, trace:sample=16, trace:backend=perf, "
+                    "trace:buf-size=8, or several of them: "
+                    "trace:all:sample=16");
+}
+
+base::Status take_trace_option(std::string_view word,
+                               RecordTraceOptions& options) {
+  if (word == "all") {
+    options.everything = true;
+    return base::Ok{};
+  }
+  std::string_view rest = word;
+  const std::string_view name = base::take_until(rest, '=');
+  const std::string value(rest);
+  if (name == "sample") {
+    return take_trace_sample(value, options.trace.sample_period);
+  }
+  if (name == "buf-size") {
+    return take_trace_buffer(value, options.trace.ring_bytes);
+  }
+  if (name != "backend") return no_trace_option(word);
+  options.backend = model::trace_backend_from_token(value);
+  if (!options.backend || *options.backend == model::TraceBackend::PageOwner) {
+    return no_trace_option(word);
+  }
+  return base::Ok{};
+}
+
+// "trace", with its options behind colons.
+base::Status take_with(const std::string& word, RecordCommandOptions& o) {
+  std::string_view rest = word;
+  if (base::take_until(rest, ':') != "trace") {
+    return base::fail(ErrorKind::Misused,
+                      "'" + word + "' cannot be recorded along", "trace");
+  }
+  o.trace = RecordTraceOptions();
+  while (!rest.empty()) {
+    base::Status status =
+        take_trace_option(base::take_until(rest, ':'), *o.trace);
+    if (!status) return status;
   }
   return base::Ok{};
 }
@@ -125,6 +173,11 @@ void add_record_options(OptionTable& table, RecordCommandOptions& o) {
   add_target_options(table, o);
   add_clock_options(table, o);
   add_cost_options(table, o);
+  table.value("--with", "trace[:OPTION]…",
+              "record page allocations of the kernel along, of the one process "
+              "or command with its descendants, else of the machine; with the "
+              "options all, sample=N, backend=NAME, buf-size=MB of `trace`",
+              [&o](const std::string& word) { return take_with(word, o); });
   table.value("--proc", "DIR",
               "another proc tree: a copy, an sshfs mount (PROCFS)",
               o.common.proc_path);

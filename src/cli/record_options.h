@@ -7,10 +7,19 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "model/trace.h"
+#include "source/live_trace.h"
 #include "watch/detail_budget.h"
 #include "watch/loop.h"
 
 namespace tidemark::cli {
+
+// What `--with trace` is asked to do.
+struct RecordTraceOptions {
+  source::TraceOptions trace;
+  std::optional<model::TraceBackend> backend;  // empty: the best there is
+  bool everything = false;                     // not only what is recorded
+};
 
 struct RecordCommandOptions {
   std::vector<std::string> targets;
@@ -25,6 +34,7 @@ struct RecordCommandOptions {
   watch::LoopOptions loop;
   watch::BudgetOptions budget;
   std::optional<uint64_t> most_bytes;
+  std::optional<RecordTraceOptions> trace;
   CommonOptions common;
 };
 

@@ -12,7 +12,10 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/trace_line.h"
 #include "cli/trace_notes.h"
+#include "cli/trace_recording.h"
+#include "cli/trace_words.h"
 #include "source/cgroups.h"
 #include "source/gfp_filter.h"
 #include "source/kernel_files.h"
@@ -37,44 +40,12 @@ struct TraceCommandOptions {
   TraceNotesOptions notes;
   std::string cgroup;
   std::string gfp;
+  std::string recording;  // to report on instead of tracing
+  std::string at;         // which moment of it
+  bool overwrites = false;
   bool everything = false;
   bool at_peak = false;
   CommonOptions common;
-};
-
-// The line on the terminal while it traces.
-class TraceLine {
- public:
-  explicit TraceLine(const CommonOptions& common)
-      : is_quiet_(common.quiet),
-        is_terminal_(!common.quiet && ::isatty(STDERR_FILENO) != 0) {}
-  TraceLine(const TraceLine&) = delete;
-  TraceLine& operator=(const TraceLine&) = delete;
-  ~TraceLine() { wipe(); }
-
-  // Whoever started us from a script waits for this line.
-  void begin() const {
-    if (is_quiet_ || is_terminal_) return;
-    write_stderr("tidemark: tracing; SIGINT or SIGTERM brings the report\n");
-  }
-  void show(const watch::TraceProgress& progress) {
-    if (!is_terminal_) return;
-    is_shown_ = true;
-    write_stderr(
-        fmt::format("\r\x1b[Ktidemark: tracing  {}  {} held  {} at the peak  "
-                    "Ctrl-C for the report",
-                    base::clock_duration(progress.elapsed_ns),
-                    base::long_size(progress.height.bytes),
-                    base::long_size(progress.height.peak_bytes)));
-  }
-  void wipe() {
-    if (std::exchange(is_shown_, false)) write_stderr("\r\x1b[K");
-  }
-
- private:
-  bool is_quiet_;
-  bool is_terminal_;
-  bool is_shown_ = false;
 };
 
 base::Result<std::vector<analysis::TraceReportSpec>> specs_of(
@@ -145,12 +116,14 @@ void warn_of_losses(const model::Trace& trace, const CommonOptions& common) {
       trace.faults.lost_events));
 }
 
-base::Status print(const TraceCommandOptions& options,
-                   const source::Roots& roots, const model::Trace& trace,
+using SlabCaches = model::Reading<std::vector<model::SlabCache>>;
+
+base::Status print(const TraceCommandOptions& options, const SlabCaches& caches,
+                   const model::Trace& trace,
                    const std::vector<analysis::TraceReportSpec>& specs,
                    Output& output) {
   const analysis::TraceReport report =
-      analysis::make_trace_report(trace, specs, source::read_slabinfo(roots));
+      analysis::make_trace_report(trace, specs, caches);
   return output.write(render(options, report, output.fd()));
 }
 
@@ -166,9 +139,59 @@ base::Result<ExitCode> run_page_owner(
   base::Result<model::Trace> trace =
       read_page_owner_trace(roots, options.notes);
   if (!trace) return trace.error();
-  base::Status status = print(options, roots, *trace, specs, *output);
+  base::Status status =
+      print(options, source::read_slabinfo(roots), *trace, specs, *output);
   if (!status) return status.error();
   return ExitCode::Done;
+}
+
+base::Result<ExitCode> run_recorded(
+    const TraceCommandOptions& options,
+    const std::vector<analysis::TraceReportSpec>& specs) {
+  if (!options.watch.command.empty()) {
+    return base::fail(ErrorKind::Misused,
+                      "a report on a recording runs no command",
+                      "-o FILE.tdm records one");
+  }
+  if (is_recording_name(options.common.output_path)) {
+    return base::fail(ErrorKind::Misused,
+                      "a report on a recording is no recording",
+                      "another name for -o");
+  }
+  base::Result<model::Trace> trace =
+      read_recorded_trace(options.recording, options.at, specs);
+  if (!trace) return trace.error();
+  base::Result<Output> output = Output::open(options.common.output_path);
+  if (!output) return output.error();
+  warn_of_losses(*trace, options.common);
+  base::Status status = print(
+      options,
+      model::unknown<std::vector<model::SlabCache>>("not in the recording"),
+      *trace, specs, *output);
+  if (!status) return status.error();
+  return ExitCode::Done;
+}
+
+// What is traced, in words.
+std::string targets_of(const TraceCommandOptions& options) {
+  std::string words;
+  for (const std::string& word : options.watch.command)
+    words += (words.empty() ? "" : " ") + word;
+  const std::optional<int32_t> pid = options.watch.trace.filter.tree_pid;
+  if (words.empty() && pid) words = "process " + std::to_string(*pid);
+  if (words.empty() || options.everything) words = "the machine";
+  return "page allocations of " + words;
+}
+
+// Where readings go while it traces; nowhere unless a recording was asked for.
+base::Result<std::unique_ptr<store::Recorder>> start_recording(
+    const TraceCommandOptions& options, const source::Roots& roots) {
+  if (!is_recording_name(options.common.output_path)) {
+    return std::unique_ptr<store::Recorder>();
+  }
+  return make_trace_recorder(roots,
+                             {options.common.output_path, targets_of(options),
+                              options.watch.period_ns, options.overwrites});
 }
 
 base::Result<ExitCode> run_live(
@@ -182,7 +205,12 @@ base::Result<ExitCode> run_live(
   base::Status status = resolve_cgroup(roots, options);
   if (status) status = resolve_gfp(roots, options);
   if (!status) return status.error();
-  base::Result<Output> output = Output::open(options.common.output_path);
+  base::Result<std::unique_ptr<store::Recorder>> recorder =
+      start_recording(options, roots);
+  if (!recorder) return recorder.error();
+  options.watch.sink = recorder->get();
+  base::Result<Output> output =
+      Output::open(*recorder ? "" : options.common.output_path);
   if (!output) return output.error();
   options.watch.follows_command = !options.everything;
   options.watch.ignores_broken_pipe = were_broken_pipes_ignored();
@@ -202,8 +230,14 @@ base::Result<ExitCode> run_live(
   line.wipe();
   if (!outcome) return outcome.error();
   warn_of_losses(outcome->trace, options.common);
-  status = print(options, roots, outcome->trace, specs, *output);
-  if (!status) return status.error();
+  if (*recorder) say_recorded(options.common, **recorder);
+  // Who is quiet about a recording wants the file alone.
+  if (!*recorder || !options.common.quiet) {
+    status = print(options, source::read_slabinfo(roots), outcome->trace, specs,
+                   *output);
+    if (!status) return status.error();
+  }
+  if (outcome->unrecorded) return *outcome->unrecorded;
   if (!outcome->ending) return ExitCode::Done;
   return static_cast<ExitCode>(
       analysis::exit_status_of(outcome->ending->wait_status));
@@ -250,6 +284,19 @@ base::Result<ExitCode> run_trace(TraceCommandOptions options) {
       source::open_roots(options.common.proc_path);
   if (!roots) return roots.error();
   options.text.has_banners = !options.reports.empty();
+  if (!options.recording.empty()) return run_recorded(options, *specs);
+  if (!options.at.empty()) {
+    return base::fail(ErrorKind::Misused, "--at is for recordings",
+                      "tidemark trace FILE.tdm --at peak");
+  }
+  const bool is_live = options.backend != "allocinfo" &&
+                       options.backend != "pageowner" &&
+                       options.notes.page_owner_file.empty();
+  if (!is_live && is_recording_name(options.common.output_path)) {
+    return base::fail(ErrorKind::Misused,
+                      "the kernel's notes are read once and not recorded",
+                      "another name for -o");
+  }
   fill_notes(options);
   const bool reads_allocinfo = options.backend == "allocinfo";
   const bool reads_page_owner =
@@ -309,29 +356,6 @@ void add_filters(OptionTable& table, TraceCommandOptions* options) {
               });
 }
 
-base::Status take_sample(const std::string& word, uint64_t& period) {
-  constexpr uint64_t kMost = uint64_t{1} << 16;
-  const std::optional<uint64_t> number = base::parse_u64(word);
-  if (!number || *number == 0 || *number > kMost ||
-      !std::has_single_bit(*number)) {
-    return base::fail(ErrorKind::Misused, "'" + word + "' is no sample",
-                      "a power of two: 16 follows one page frame in 16");
-  }
-  period = *number;
-  return base::Ok{};
-}
-
-base::Status take_ring_size(const std::string& word, uint64_t& bytes) {
-  constexpr uint64_t kMostMiB = 1024;
-  const std::optional<uint64_t> number = base::parse_u64(word);
-  if (!number || *number > kMostMiB) {
-    return base::fail(ErrorKind::Misused, "'" + word + "' is no buffer size",
-                      "0 to 1024 MiB for each CPU; 0 is the smallest there is");
-  }
-  bytes = *number << 20;
-  return base::Ok{};
-}
-
 void add_backend(OptionTable& table, TraceCommandOptions* options) {
   table.choice("-b,--backend",
                {"auto", "bpf", "perf", "ftrace", "pageowner", "allocinfo"},
@@ -346,7 +370,7 @@ void add_backend(OptionTable& table, TraceCommandOptions* options) {
               "room for events that wait to be read, for each CPU, where the "
               "means is perf or ftrace; 4 unless given, 0 is the least",
               [options](const std::string& word) {
-                return take_ring_size(word, options->watch.trace.ring_bytes);
+                return take_trace_buffer(word, options->watch.trace.ring_bytes);
               });
   table.flag("--debug", "taken for memstrack's sake: notes are in the report",
              [] {});
@@ -395,10 +419,26 @@ void add_options(OptionTable& table, TraceCommandOptions* options) {
                 options->watch.duration_ns = *ns;
                 return base::Ok{};
               });
+  table.value("-f,--interval,--period", "DUR|HZ",
+              "time between readings where -o names a recording (default 1s)",
+              [options](const std::string& word) -> base::Status {
+                base::Result<uint64_t> ns = base::parse_duration(word);
+                if (!ns) return ns.error();
+                options->watch.period_ns = *ns;
+                return base::Ok{};
+              });
+  table.flag("--overwrite", "replace a recording that exists",
+             options->overwrites);
+  table.value("--at", "TIME",
+              "of a recording: peak (as the kernel kept it), end (default), or "
+              "another moment: 2026-11-15T09:55:12.481Z, 00:41:12 or 90s after "
+              "the start, tick:17, start",
+              options->at);
   table.value("--sample", "N",
               "follow one page frame in N (a power of two), for use all day",
               [options](const std::string& word) {
-                return take_sample(word, options->watch.trace.sample_period);
+                return take_trace_sample(word,
+                                         options->watch.trace.sample_period);
               });
   table.flag("--unwind-all",
              "unwind every stack; by default one that was seen before is known "
@@ -436,19 +476,27 @@ Command trace_command() {
       "BPF, so none is lost however busy the machine is; where that is refused "
       "they are counted here, as perf or a trace buffer tells of them, at the "
       "price of CPU time and of losses when buffers run over. What could not "
-      "be followed is counted and said.";
+      "be followed is counted and said. With -o FILE.tdm it is recorded as it "
+      "goes: every moment can be reported later with `trace FILE.tdm --at "
+      "TIME`, also when the trace was killed.";
   command.examples = {
       {"tidemark trace --duration 10s", "the machine for ten seconds"},
       {"tidemark trace -- make -j8", "what a build takes, by stack"},
       {"tidemark trace --report task_summary:top=10",
        "as memstrack reports it"},
       {"tidemark trace --format folded -o pages.txt", "for a flame graph"},
+      {"tidemark trace -o day.tdm -f 10s --sample 16 -q",
+       "a recording of the machine"},
+      {"tidemark trace day.tdm --at peak --report module_summary",
+       "what held the most, later"},
   };
   OptionTable& table = command.options;
   add_options(table, options.get());
   add_common_options(
       table, options->common,
       {"text", "json", "jsonl", "csv", "folded", "pprof", "speedscope"});
+  table.positional("FILE", "a recording to report on, instead of tracing",
+                   options->recording, false);
   table.command_after_dashes("CMD", "a command to run; the trace ends with it",
                              options->watch.command);
   command.run = [options] { return run_trace(*options); };

@@ -10,6 +10,7 @@
 #include "model/process.h"
 #include "model/sample.h"
 #include "model/smaps_fields.h"
+#include "model/trace.h"
 
 namespace tidemark::model {
 
@@ -82,6 +83,24 @@ struct ProcessMaxima {
   // before the recording began.
   std::optional<uint64_t> first_high_mark_bytes;
   bool operator==(const ProcessMaxima&) const = default;
+};
+
+// What a recording holds of a trace of page allocations.
+struct RecordedTrace {
+  TraceBackend backend = TraceBackend::Bpf;
+  int64_t first_tick = 0;
+  int64_t last_tick = 0;
+  uint64_t tick_count = 0;
+  uint64_t elapsed_ns = 0;
+  uint64_t page_size_bytes = 4096;
+  uint64_t sample_period = 1;
+  uint64_t stack_count = 0;
+  uint64_t task_count = 0;
+  uint64_t leaf_count = 0;
+  uint64_t pages = 0;  // at the end
+  uint64_t peak_pages = 0;
+  TraceFaults faults;
+  bool operator==(const RecordedTrace&) const = default;
 };
 
 struct RecordedNote {

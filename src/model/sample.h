@@ -13,6 +13,7 @@
 #include "model/page_sharing.h"
 #include "model/process.h"
 #include "model/region.h"
+#include "model/trace.h"
 
 namespace tidemark::model {
 
@@ -40,12 +41,15 @@ struct Sample {
   bool reader_is_root = false;  // a denied read then is not for want of it
   std::optional<Machine> machine;
   std::optional<KernelReadings> kernel;  // only when asked for
+  // False when nobody looked for processes: those known live on as they were.
+  bool has_processes = true;
   std::vector<Process> processes;  // in order of discovery; parents may follow
   std::vector<Cgroup> cgroups;
   // Who maps which pages, when asked for: then shares are exact.
   std::optional<PageSharing> sharing;
   // File systems whose files are memory; one list serves all processes.
   std::vector<DeviceNumber> memory_devices;
+  std::optional<Trace> trace;  // of page allocations, since it began
   std::vector<MissedTick> missed_before;
   std::vector<ObserverNote> notes;
 };

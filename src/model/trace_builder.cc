@@ -40,7 +40,7 @@ uint32_t TraceBuilder::task(const TraceTask& task) {
 
 TraceLeaf& TraceBuilder::leaf(uint32_t stack, uint32_t task) {
   const auto next = static_cast<uint32_t>(trace_.leaves.size());
-  auto [at, is_new] = leaves_.try_emplace({stack, task}, next);
+  auto [at, is_new] = leaves_.try_emplace(uint64_t{stack} << 32 | task, next);
   if (is_new) {
     trace_.leaves.emplace_back();
     trace_.leaves.back().stack = stack;

@@ -7,7 +7,6 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "model/trace.h"
@@ -41,7 +40,7 @@ class TraceBuilder {
   std::unordered_map<TraceStack, uint32_t, StackHash> stacks_;
   std::map<std::tuple<int32_t, uint64_t, std::string, std::string>, uint32_t>
       tasks_;
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> leaves_;
+  std::unordered_map<uint64_t, uint32_t> leaves_;  // by stack and task
 };
 
 }  // namespace tidemark::model

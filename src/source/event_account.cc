@@ -211,7 +211,6 @@ LiveTrace::Height EventAccount::height() const {
 void EventAccount::fill_head(model::Trace& head, model::TraceBackend backend) {
   head.backend = backend;
   head.started_realtime_ns = started_realtime_ns_;
-  head.elapsed_ns = now_or_end_ns() - started_ns_;
   head.page_size_bytes = page_size_;
   if (pages_.peak_ns() > started_ns_) {
     head.peak_realtime_ns =
@@ -235,14 +234,15 @@ model::Trace EventAccount::read(model::TraceBackend backend) {
     use(used_tasks, node.owner.task);
   }
   model::TraceBuilder builder;
-  std::vector<std::string> notes;
-  const std::vector<uint32_t> stack_of =
-      stacks_.build(roots_, used_stacks, builder, notes);
+  const std::vector<uint32_t> stack_of = stacks_.build(
+      roots_, used_stacks,
+      ended_ns_ != 0 ? FrameNames::Patience::None : FrameNames::Patience::Some,
+      builder, notes_);
   const std::vector<uint32_t> task_of = tasks_.build(used_tasks, builder);
-  pages_.build({stack_of, task_of}, now_or_end_ns(), builder);
+  const uint64_t now_ns = now_or_end_ns();
+  pages_.build({stack_of, task_of}, now_ns, builder);
   fill_head(builder.head(), backend);
-  for (std::string& note : notes)
-    builder.head().notes.push_back(std::move(note));
+  builder.head().elapsed_ns = now_ns - started_ns_;
   return builder.finish();
 }
 

@@ -55,6 +55,8 @@ class LiveTrace {
   };
   virtual Height height() const = 0;
 
+  // Also while it counts: then numbers that change meanwhile are some
+  // microseconds apart.
   virtual base::Result<model::Trace> read(const Roots& roots) = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.h"
 #include "model/kernel_code.h"
 #include "source/kernel_files.h"
 #include "source/kernel_symbols.h"
@@ -72,29 +73,44 @@ base::Result<MeantCode> code_of_module(const Roots& roots,
 
 }  // namespace
 
-FrameNames::FrameNames(const Roots& roots, std::vector<uint64_t> addresses,
-                       std::vector<std::string>& notes)
-    : addresses_(std::move(addresses)) {
-  std::sort(addresses_.begin(), addresses_.end());
-  addresses_.erase(std::unique(addresses_.begin(), addresses_.end()),
-                   addresses_.end());
+void FrameNames::learn(const Roots& roots,
+                       const std::vector<uint64_t>& addresses,
+                       Patience patience, std::vector<std::string>& notes) {
+  for (uint64_t address : addresses) {
+    const bool is_new =
+        frames_.try_emplace(address, model::TraceFrame{address, {}, 0, {}, {}})
+            .second;
+    if (is_new) unnamed_.push_back(address);
+  }
+  if (unnamed_.empty()) return;
+  const uint64_t started_ns = base::monotonic_ns();
+  if (patience == Patience::Some && started_ns < next_naming_ns_) return;
+  name_unnamed(roots, notes);
+  unnamed_.clear();
+  constexpr uint64_t kPauses = 50;
+  const uint64_t ended_ns = base::monotonic_ns();
+  next_naming_ns_ = ended_ns + (ended_ns - started_ns) * kPauses;
+}
+
+void FrameNames::name_unnamed(const Roots& roots,
+                              std::vector<std::string>& notes) {
+  std::sort(unnamed_.begin(), unnamed_.end());
   base::Result<std::vector<model::TraceFrame>> named =
-      name_addresses(roots, addresses_);
+      name_addresses(roots, unnamed_);
   if (named) {
-    frames_ = std::move(*named);
-    forget_strangers(read_modules(roots), frames_);
+    forget_strangers(read_modules(roots), *named);
+    for (size_t i = 0; i < unnamed_.size(); ++i)
+      frames_[unnamed_[i]] = std::move((*named)[i]);
     return;
   }
-  notes.push_back("functions have no names: " + named.error().what);
-  frames_.reserve(addresses_.size());
-  for (uint64_t address : addresses_)
-    frames_.push_back({address, {}, 0, {}});
+  std::string note = "functions have no names: " + named.error().what;
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) {
+    notes.push_back(std::move(note));
+  }
 }
 
 const model::TraceFrame& FrameNames::at(uint64_t address) const {
-  const auto at =
-      std::lower_bound(addresses_.begin(), addresses_.end(), address);
-  return frames_[static_cast<size_t>(at - addresses_.begin())];
+  return frames_.find(address)->second;
 }
 
 base::Result<std::vector<MeantCode>> find_meant_code(
@@ -196,9 +212,11 @@ std::optional<uint32_t> TraceStacks::find(std::span<const uint64_t> addresses) {
   return seen.stack;
 }
 
-std::vector<uint32_t> TraceStacks::build(
-    const Roots& roots, const std::vector<bool>& is_used,
-    model::TraceBuilder& builder, std::vector<std::string>& notes) const {
+std::vector<uint32_t> TraceStacks::build(const Roots& roots,
+                                         const std::vector<bool>& is_used,
+                                         FrameNames::Patience patience,
+                                         model::TraceBuilder& builder,
+                                         std::vector<std::string>& notes) {
   const size_t count = std::min(stacks_.size(), is_used.size());
   std::vector<uint64_t> addresses;
   for (size_t i = 0; i < count; ++i) {
@@ -206,13 +224,13 @@ std::vector<uint32_t> TraceStacks::build(
     addresses.insert(addresses.end(), stacks_[i].addresses.begin(),
                      stacks_[i].addresses.end());
   }
-  const FrameNames names(roots, std::move(addresses), notes);
+  names_.learn(roots, addresses, patience, notes);
   std::vector<uint32_t> stack_of(stacks_.size());
   for (size_t i = 0; i < count; ++i) {
     if (!is_used[i]) continue;
     std::vector<uint32_t> indices;
     for (uint64_t address : stacks_[i].addresses)
-      indices.push_back(builder.frame(names.at(address)));
+      indices.push_back(builder.frame(names_.at(address)));
     stack_of[i] = builder.stack(indices);
   }
   return stack_of;

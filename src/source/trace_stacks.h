@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
@@ -39,19 +40,27 @@ base::Result<std::vector<MeantCode>> find_meant_code(
     const std::string& module, std::vector<std::string>& notes);
 
 // Names for many addresses, asked for at once: each look at all of the kernel's
-// symbols takes some 50 ms.
+// symbols takes some 50 ms. What was named once keeps its name, so that code
+// that is unloaded does not lose it.
 class FrameNames {
  public:
-  // Without names the addresses must do, and a note says so.
-  FrameNames(const Roots& roots, std::vector<uint64_t> addresses,
-             std::vector<std::string>& notes);
+  // Whoever reads a trace again and again can have new code wait for its name,
+  // so that naming takes one fiftieth of the time.
+  enum class Patience : uint8_t { None, Some };
 
-  // Of one of those addresses.
+  // Without names the addresses must do, and a note says so, once.
+  void learn(const Roots& roots, const std::vector<uint64_t>& addresses,
+             Patience patience, std::vector<std::string>& notes);
+
+  // Of one of those that were learned.
   const model::TraceFrame& at(uint64_t address) const;
 
  private:
-  std::vector<uint64_t> addresses_;  // ascending, each once
-  std::vector<model::TraceFrame> frames_;
+  void name_unnamed(const Roots& roots, std::vector<std::string>& notes);
+
+  std::unordered_map<uint64_t, model::TraceFrame> frames_;
+  std::vector<uint64_t> unnamed_;  // that wait, each once
+  uint64_t next_naming_ns_ = 0;    // monotonic
 };
 
 // Whether it is code of the loader, which has the name of what it loads.
@@ -77,8 +86,9 @@ class TraceStacks {
   // ours.
   std::vector<uint32_t> build(const Roots& roots,
                               const std::vector<bool>& is_used,
+                              FrameNames::Patience patience,
                               model::TraceBuilder& builder,
-                              std::vector<std::string>& notes) const;
+                              std::vector<std::string>& notes);
 
  private:
   struct Stack {
@@ -99,6 +109,7 @@ class TraceStacks {
   void grow();
 
   std::vector<MeantCode> code_;
+  FrameNames names_;
   std::vector<Stack> stacks_;
   std::map<std::vector<uint64_t>, uint32_t> known_;
   std::vector<Seen> seen_;

@@ -109,6 +109,7 @@ base::Status Recorder::Writer::finish() {
   database_.set_patience_ms(kPatienceMs);
   statements_.reset();
   interned_.reset();
+  trace_.reset();
   // Rows that came in out of order leave pages half empty; a tenth is gained.
   // Not worth the time, and the room beside it, for a large one. Through the
   // log: the other way a kill would leave a file that only its journal can
@@ -164,15 +165,16 @@ base::Status Recorder::Writer::begin(const Sample& sample) {
 base::Status Recorder::Writer::write(const Sample& sample) {
   base::Status status = write_fields(sample);
   if (status) status = write_epoch();
-  if (status) status = write_processes(sample);
-  if (status) status = end_missing();
+  if (status && sample.has_processes) status = write_processes(sample);
+  if (status && sample.has_processes) status = end_missing();
   if (status) status = write_tick(sample);
   if (status) status = write_missed(lost_);
   if (status) status = write_missed(sample.missed_before);
   if (status) status = write_notes(sample);
   if (status) status = write_categories();
   if (status) status = write_machine(sample);
-  if (status) status = write_cgroups(sample);
+  if (status && sample.has_processes) status = write_cgroups(sample);
+  if (status) status = write_trace(sample);
   if (!status) return status;
   ++next_tick_;
   state_.tick_count = static_cast<uint64_t>(next_tick_);

@@ -182,6 +182,7 @@ base::Status Recorder::Writer::load() {
   if (!status) return status;
   state_.tick_count = static_cast<uint64_t>(next_tick_);
   state_.committed_tick_count = state_.tick_count;
+  trace_.reset();
   is_stale_ = false;
   return base::Ok{};
 }

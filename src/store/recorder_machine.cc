@@ -1,4 +1,5 @@
 #include <string_view>
+#include <utility>
 
 #include "store/recorder_writer.h"
 #include "store/schema.h"
@@ -15,6 +16,16 @@ base::Status Recorder::Writer::write_machine(const Sample& sample) {
   for (size_t i = 0; i < values.size(); ++i)
     row.bind(static_cast<int>(i) + 1, values[i]);
   return row.run();
+}
+
+base::Status Recorder::Writer::write_trace(const Sample& sample) {
+  if (!sample.trace) return base::Ok{};
+  if (!trace_) {
+    base::Result<TraceRows> rows = TraceRows::open(database_);
+    if (!rows) return rows.error();
+    trace_ = std::move(*rows);
+  }
+  return trace_->write(*sample.trace, next_tick_, *interned_);
 }
 
 base::Result<Recorder::Writer::Group*> Recorder::Writer::group_of(

@@ -1,7 +1,7 @@
 // The inside of store::Recorder. Its methods are in four files: transactions
 // and ticks (recorder.cc), what is taken from the file, also after a loss
 // (recorder_load.cc), processes (recorder_processes.cc), and the machine with
-// its control groups (recorder_machine.cc).
+// its control groups and the trace (recorder_machine.cc).
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,7 @@
 #include "store/machine_rows.h"
 #include "store/process_rows.h"
 #include "store/recorder.h"
+#include "store/trace_rows.h"
 
 namespace tidemark::store {
 
@@ -102,6 +103,7 @@ class Recorder::Writer {
   base::Status end_missing();
   base::Status write_categories();
 
+  base::Status write_trace(const model::Sample& sample);
   base::Status write_machine(const model::Sample& sample);
   base::Status write_cgroups(const model::Sample& sample);
   base::Result<Group*> group_of(const model::Cgroup& cgroup);
@@ -134,6 +136,7 @@ class Recorder::Writer {
   std::optional<std::map<int64_t, std::vector<StoredMapping>>> stored_mappings_;
   std::map<GroupKey, Group> groups_;
   CategorySums totals_{};
+  std::optional<TraceRows> trace_;  // once there is one
 };
 
 }  // namespace tidemark::store

@@ -268,6 +268,12 @@ base::Result<std::optional<int64_t>> Recording::detail_tick(
     int64_t process, int64_t tick) const {
   return reader_->detail_tick(process, tick);
 }
+base::Result<std::optional<model::RecordedTrace>> Recording::trace() const {
+  return reader_->trace();
+}
+base::Result<model::Trace> Recording::trace_at(int64_t tick) const {
+  return reader_->trace_at(tick);
+}
 base::Result<model::Timeline> Recording::timeline(
     const ProcessSet& processes) const {
   return reader_->timeline(processes);

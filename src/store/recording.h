@@ -15,6 +15,7 @@
 #include "model/recording.h"
 #include "model/sample.h"
 #include "model/timeline.h"
+#include "model/trace.h"
 
 namespace tidemark::store {
 
@@ -69,6 +70,12 @@ class Recording {
   // When the mappings of a process were last read, at or before the tick.
   base::Result<std::optional<int64_t>> detail_tick(int64_t process,
                                                    int64_t tick) const;
+
+  // Empty when page allocations were not followed.
+  base::Result<std::optional<model::RecordedTrace>> trace() const;
+  // As it was read at the tick, or last before it; NotFound where it had not
+  // begun. What rises is kept of the last one alone: others have no lows.
+  base::Result<model::Trace> trace_at(int64_t tick) const;
 
   base::Result<model::Timeline> timeline(const ProcessSet& processes) const;
   // By object, those that were ever at least so large.

@@ -1,7 +1,7 @@
-// The inside of store::Recording. Its methods are in five files: loading
+// The inside of store::Recording. Its methods are in six files: loading
 // (recording.cc), one moment (recording_moment.cc), all moments of a span
-// (recording_walk.cc), sums over time (recording_sums.cc), and lists
-// (recording_lists.cc).
+// (recording_walk.cc), sums over time (recording_sums.cc), lists
+// (recording_lists.cc), and the trace (recording_trace.cc).
 #pragma once
 
 #include <cstdint>
@@ -75,6 +75,8 @@ class Recording::Reader {
   base::Result<std::vector<model::RecordedNote>> notes();
   base::Result<std::vector<model::ProcessMaxima>> maxima();
   base::Result<std::vector<TableSize>> table_sizes();
+  base::Result<std::optional<model::RecordedTrace>> trace();
+  base::Result<model::Trace> trace_at(int64_t tick);
 
   const std::string& path() const { return database_.path(); }
   const model::RecordingInfo& info() const { return info_; }
@@ -123,6 +125,21 @@ class Recording::Reader {
   base::Status step_processes(int64_t tick, WalkState& state);
   base::Status emit_tick(int64_t tick, const SampleVisitor& visit,
                          WalkState& state);
+  struct TraceParts;
+  base::Result<model::Trace> read_trace_head();
+  base::Status load_trace_parts(TraceParts& parts);
+  base::Status read_trace_tick(int64_t tick, model::Trace& trace,
+                               int64_t& found_tick, uint64_t& low_count);
+  base::Status read_trace_faults(int64_t tick, model::TraceFaults& faults);
+  base::Status read_trace_modules(int64_t tick, model::Trace& trace);
+  base::Result<uint64_t> folded_task_count();
+  base::Status read_trace_notes(int64_t tick, model::Trace& trace);
+  base::Status read_trace_tasks(int64_t first, int64_t last, TraceParts& parts,
+                                model::Trace& trace);
+  base::Status read_trace_leaves(int64_t first, int64_t last, TraceParts& parts,
+                                 model::Trace& trace);
+  base::Status read_trace_lows(uint64_t count, const TraceParts& parts,
+                               model::Trace& trace);
   void fill_tier(int64_t tick, int64_t id, model::Process& process);
   base::Status fill_machine_at(int64_t tick, model::Sample& sample);
   base::Status fill_cgroups_at(int64_t tick, model::Sample& sample);

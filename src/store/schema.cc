@@ -353,20 +353,6 @@ CREATE VIEW system_memory AS
   FROM machine_sample m JOIN tick t ON t.id = m.tick;
 )sql";
 
-// SQLite keeps the text of each statement in the file; indentation and remarks
-// are for readers of this one.
-std::string squeezed(std::string_view sql) {
-  std::string out;
-  while (!sql.empty()) {
-    std::string_view line = base::take_line(sql);
-    line = base::trim(line.substr(0, line.find("--")));
-    if (line.empty()) continue;
-    if (!out.empty()) out += ' ';
-    out += line;
-  }
-  return out;
-}
-
 uint32_t big_endian(const unsigned char* bytes) {
   return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 |
          uint32_t{bytes[2]} << 8 | uint32_t{bytes[3]};
@@ -409,13 +395,25 @@ base::Error not_a_recording(const std::string& path) {
 
 }  // namespace
 
+std::string squeezed_sql(std::string_view sql) {
+  std::string out;
+  while (!sql.empty()) {
+    std::string_view line = base::take_line(sql);
+    line = base::trim(line.substr(0, line.find("--")));
+    if (line.empty()) continue;
+    if (!out.empty()) out += ' ';
+    out += line;
+  }
+  return out;
+}
+
 base::Status create_schema(Database& database) {
   // Small pages: a commit writes whole ones, and most tables touch one row.
   return database.execute(
       "PRAGMA page_size=1024; PRAGMA application_id=" +
       std::to_string(kApplicationId) +
       "; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; BEGIN IMMEDIATE;" +
-      squeezed(std::string(kTables) + kViews + kWatcherViews) +
+      squeezed_sql(std::string(kTables) + kViews + kWatcherViews) +
       "PRAGMA user_version=" + std::to_string(kSchemaVersion) + "; COMMIT;");
 }
 

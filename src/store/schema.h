@@ -3,11 +3,13 @@
 //
 // Tables hold KiB and units of 4 KiB, because they fit in fewer bytes; views
 // hold bytes and nanoseconds. Each source has a section of its own, told by the
-// prefix of its tables (proc_, machine_, cgroup_), so that others can join.
+// prefix of its tables (proc_, machine_, cgroup_), so that others can join:
+// traces do with trace_ (trace_schema.h).
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "store/database.h"
@@ -27,6 +29,10 @@ inline constexpr int64_t kTicksPerEpoch = 16;
 // At each so many ticks everything known is written again, so that the state at
 // any moment is found in the rows since the base before it.
 inline constexpr int64_t kTicksPerBase = 1024;
+
+// SQLite keeps the text of each statement in the file; indentation and remarks
+// are for readers of ours.
+std::string squeezed_sql(std::string_view sql);
 
 // Makes the tables and views in one transaction: a file is empty or whole.
 base::Status create_schema(Database& database);

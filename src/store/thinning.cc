@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "store/schema.h"
+#include "store/trace_schema.h"
 
 namespace tidemark::store {
 namespace {
@@ -136,8 +137,39 @@ std::string move_plain(const std::string& table, const std::string& keys,
          " FROM temp.moved WHERE rank = 1; DROP TABLE temp.moved;";
 }
 
-std::string script() {
-  return "BEGIN IMMEDIATE;" +
+// Of several lists that land on one tick the last.
+std::string move_list(const std::string& table, const std::string& columns) {
+  return "CREATE TEMP TABLE moved AS SELECT thin.new AS at, n.no, " + columns +
+         " FROM " + table +
+         " n JOIN temp.thin ON thin.old = n.tick WHERE n.tick = "
+         "(SELECT max(o.tick) FROM " +
+         table +
+         " o JOIN temp.thin t ON t.old = o.tick WHERE t.new = thin.new); "
+         "DELETE FROM " +
+         table + " WHERE tick IN (SELECT old FROM temp.thin); INSERT INTO " +
+         table + " SELECT at, no, " + columns +
+         " FROM temp.moved; DROP TABLE temp.moved;";
+}
+
+// Peaks are in the rows of the last tick as well as in those of their own.
+std::string trace_script() {
+  return move_plain("trace_change", "leaf",
+                    "pages, peak, machine_peak, allocations, held_since") +
+         move_plain("trace_task_change", "task", "pages, peak") +
+         move_plain("trace_fault", "name", "count") +
+         move_plain("trace_image", "task", "name, command, flags") +
+         move_list("trace_note", "text") +
+         move_list("trace_module", "name, image_bytes, flags") +
+         "INSERT OR IGNORE INTO trace_keyframe SELECT new FROM temp.thin "
+         "WHERE old IN (SELECT tick FROM trace_keyframe);"
+         "DELETE FROM trace_keyframe WHERE tick IN "
+         "(SELECT old FROM temp.thin WHERE old <> new);"
+         "DELETE FROM trace_tick WHERE tick IN "
+         "(SELECT old FROM temp.thin WHERE old <> new);";
+}
+
+std::string script(bool has_trace) {
+  return "BEGIN IMMEDIATE;" + (has_trace ? trace_script() : std::string()) +
          move_rows("proc_change", "process, no",
                    "trait, size, pss, pss_dirty, shared_clean, shared_dirty, "
                    "private_clean, private_dirty, referenced, anonymous, swap, "
@@ -208,7 +240,9 @@ base::Result<uint64_t> thin_once(Database& database, int64_t newest) {
     if (old_tick != new_tick) ++gone;
   }
   if (gone == 0) return gone;
-  status = database.execute(script());
+  base::Result<bool> has_trace = has_trace_section(database);
+  if (!has_trace) return has_trace.error();
+  status = database.execute(script(*has_trace));
   if (!status) {
     if (database.is_in_transaction()) {
       base::Status undone = database.execute("ROLLBACK");

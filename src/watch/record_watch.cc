@@ -42,6 +42,30 @@ class RecordLoop {
     return result_;
   }
 
+  // The end of what is added. Processes are looked at once more; where those
+  // that were chosen are gone nobody knows what the others do. Should that
+  // sample fall on a base, their counters are unknown in it.
+  base::Status take_last() {
+    if (!hooks_.add_last || writer_.failure()) return base::Ok{};
+    auto sample = std::make_unique<model::Sample>();
+    base::Status status = source_.collect(*sample);
+    if (!status && status.error().kind != base::ErrorKind::Gone) return status;
+    if (!status) {
+      sample->has_processes = false;
+      sample->processes.clear();
+      sample->cgroups.clear();
+    }
+    status = hooks_.add_last(*sample);
+    if (!status) return status;
+    sample->ended_monotonic_ns = base::monotonic_ns();
+    sample->missed_before = std::exchange(missed_, {});
+    writer_.give(std::move(sample));
+    ++result_.last.sample_count;
+    return base::Ok{};
+  }
+
+  uint64_t sample_count() const { return result_.last.sample_count; }
+
   // Since the last sample.
   std::vector<model::MissedTick> take_missed() {
     return std::exchange(missed_, {});
@@ -96,6 +120,12 @@ class RecordLoop {
       result_.end = LoopEnd::TargetGone;
       return false;
     }
+    if (hooks_.add) status = hooks_.add(*sample);
+    if (!status) {
+      writer_.give_back(std::move(sample));
+      return status.error();
+    }
+    if (hooks_.add) sample->ended_monotonic_ns = base::monotonic_ns();
     const uint64_t cost_ns =
         sample->ended_monotonic_ns - sample->started_monotonic_ns;
     sample->missed_before = std::exchange(missed_, {});
@@ -133,7 +163,10 @@ base::Result<RecordResult> record(RecordSource& source, model::Sink& sink,
   WriterThread writer(sink);
   RecordLoop loop(source, writer, options, hooks);
   base::Result<RecordResult> result = loop.run();
+  base::Status last = loop.take_last();
+  if (result) result->last.sample_count = loop.sample_count();
   base::Status stopped = writer.stop(loop.take_missed());
+  if (result && !last) return last.error();
   if (result && !stopped) return stopped.error();
   return result;
 }

@@ -27,6 +27,11 @@ struct RecordHooks {
   std::function<uint64_t()> now_ns;
   std::function<WaitEnd(uint64_t)> wait_until;
   std::function<void(const RecordProgress&)> progress;
+  // What else is recorded on the same clock: adds it to each sample.
+  std::function<base::Status(model::Sample&)> add;
+  // The same once more when all is over: what it adds is final. Without it
+  // there is no sample of the end.
+  std::function<base::Status(model::Sample&)> add_last;
   // A sample was taken and took that long.
   std::function<void(uint64_t)> sampled;
 };

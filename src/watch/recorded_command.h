@@ -25,6 +25,7 @@ class RecordedCommand {
   // Lets it run. The failure of a program that cannot be.
   base::Status release() { return command_.release(); }
 
+  int32_t pid() const { return command_.pid(); }
   std::vector<int32_t> members();
   // Stop once the command has ended.
   WaitEnd wait_until(uint64_t monotonic_ns);

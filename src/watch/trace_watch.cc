@@ -8,109 +8,89 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "source/bpf/slab_tracer.h"
-#include "source/trace_before.h"
 #include "watch/signal_relay.h"
 #include "watch/stop_signals.h"
+#include "watch/trace_means.h"
+#include "watch/trace_recording.h"
 
 namespace tidemark::watch {
 namespace {
 
 constexpr uint64_t kLookNs = 250'000'000;
 
-struct Means {
-  model::TraceBackend backend;
-  source::LiveTraceResult (*prepare)(const source::Roots&,
-                                     const source::TraceOptions&);
-};
-// The best first.
-constexpr Means kMeans[] = {
-    {model::TraceBackend::Bpf, source::prepare_bpf_trace},
-    {model::TraceBackend::Perf, source::prepare_perf_trace},
-    {model::TraceBackend::Ftrace, source::prepare_ftrace_trace},
-};
-
-// The means that were found, and why none of the better ones.
-struct Chosen {
-  std::unique_ptr<source::LiveTrace> trace;
-  std::vector<std::string> notes;
-  std::optional<model::TraceBefore> before;
-  std::optional<base::Result<source::SlabTracer>> slab;
-
-  void go() {
-    trace->go();
-    if (slab && *slab) (*slab)->go();
-  }
-};
-
-// By what was asked for, or by the first that works. Where none does, the
-// reason why the best one does not is the one to tell.
-base::Result<Chosen> prepare(const source::Roots& roots,
-                             const TraceWatchOptions& options,
-                             const source::TraceOptions& trace_options) {
-  Chosen chosen;
-  // Before there are tables of ours in it.
-  if (options.tells_before) chosen.before = source::read_trace_before(roots);
-  std::optional<base::Error> why;
-  for (const Means& means : kMeans) {
-    if (options.backend && *options.backend != means.backend) continue;
-    source::LiveTraceResult trace = means.prepare(roots, trace_options);
-    if (trace) {
-      if (options.follows_slab) {
-        chosen.slab = source::SlabTracer::prepare(trace_options.filter);
-      }
-      chosen.trace = std::move(*trace);
-      return chosen;
-    }
-    if (!why) why = trace.error();
-    chosen.notes.push_back(
-        "not by " + std::string(model::trace_backend_token(means.backend)) +
-        ": " + trace.error().what);
-  }
-  if (why) return *why;
-  return base::fail(base::ErrorKind::Unsupported,
-                    "this is no means to follow allocations as they happen");
+TraceMeansOptions means_of(const TraceWatchOptions& options,
+                           const source::TraceOptions& trace) {
+  return {options.backend, trace, options.follows_slab, options.tells_before};
 }
 
 // Waits with `wait`, which tells what ended it, and looks in between.
 // Draining does not wait for that when the trace wants it.
-void follow(source::LiveTrace& trace, const TraceWatchOptions& options,
-            const TraceHooks& hooks,
-            const std::function<WaitEnd(uint64_t)>& wait) {
+base::Status follow(const ChosenTrace& chosen, const source::Roots& roots,
+                    const TraceWatchOptions& options, const TraceHooks& hooks,
+                    TraceRecording* recording,
+                    const std::function<WaitEnd(uint64_t)>& wait) {
+  source::LiveTrace& trace = *chosen.live;
   const uint64_t started_ns = base::monotonic_ns();
   const uint64_t end_ns =
       options.duration_ns ? started_ns + *options.duration_ns : UINT64_MAX;
   uint64_t next_ns = started_ns;
   while (true) {
     const uint64_t now = base::monotonic_ns();
-    if (now >= end_ns) return;
+    if (now >= end_ns) return base::Ok{};
     if (now >= next_ns) next_ns = std::max(next_ns + kLookNs, now);
-    const WaitEnd wait_end = wait(std::min(next_ns, end_ns));
-    if (wait_end == WaitEnd::Stop) return;
+    const uint64_t due_ns =
+        recording != nullptr ? recording->due_ns() : UINT64_MAX;
+    const WaitEnd wait_end = wait(std::min({next_ns, end_ns, due_ns}));
+    if (wait_end == WaitEnd::Stop) return base::Ok{};
     trace.drain();
-    if (wait_end == WaitEnd::Wake) continue;
+    // Never without a wait before it, however short: signals come by it, also
+    // when readings take longer than the time between them.
+    if (recording != nullptr && base::monotonic_ns() >= recording->due_ns()) {
+      if (!options.sees_growth) trace.look();
+      base::Status taken = recording->take([&] { return chosen.read(roots); });
+      if (!taken) return taken;
+    }
+    if (wait_end == WaitEnd::Wake || base::monotonic_ns() < next_ns) continue;
     if (options.sees_growth) trace.look();
-    hooks.progress({base::monotonic_ns() - started_ns, trace.height()});
+    TraceProgress progress = {base::monotonic_ns() - started_ns,
+                              trace.height()};
+    progress.is_paused = recording != nullptr && recording->is_paused();
+    hooks.progress(progress);
   }
 }
 
-base::Result<TraceOutcome> end(Chosen& chosen, const source::Roots& roots,
-                               std::optional<source::Ending> ending) {
-  if (chosen.slab && *chosen.slab) (*chosen.slab)->freeze();
-  chosen.trace->freeze();
-  base::Result<model::Trace> read = chosen.trace->read(roots);
-  if (!read) return read.error();
-  read->notes.insert(read->notes.begin(), chosen.notes.begin(),
-                     chosen.notes.end());
-  read->before = std::move(chosen.before);
-  if (chosen.slab) {
-    read->slab =
-        *chosen.slab
-            ? model::known((*chosen.slab)->read(roots))
-            : model::unknown<model::SlabTrace>(chosen.slab->error().what);
-    if (*read->slab) read->kernel_bytes += (*read->slab)->kernel_bytes;
+// Starts it and follows it to its end, into the sink where there is one.
+base::Result<TraceOutcome> run(ChosenTrace& chosen, const source::Roots& roots,
+                               const TraceWatchOptions& options,
+                               const TraceHooks& hooks,
+                               const std::function<base::Status()>& started,
+                               const std::function<WaitEnd(uint64_t)>& wait) {
+  chosen.go();
+  hooks.started();
+  std::optional<TraceRecording> recording;
+  if (options.sink != nullptr) {
+    recording.emplace(*options.sink, options.period_ns, base::monotonic_ns());
   }
-  return TraceOutcome{std::move(*read), ending};
+  base::Status status = started();
+  if (status) {
+    status = follow(chosen, roots, options, hooks,
+                    recording ? &*recording : nullptr, wait);
+  }
+  base::Result<model::Trace> last = chosen.read_last(roots);
+  if (status && !last) status = last.error();
+  base::Status recorded = base::Ok{};
+  if (recording) {
+    recorded = last ? recording->finish(*last) : recording->abandon();
+    if (recorded && recording->is_paused()) {
+      recorded = base::fail(base::ErrorKind::NoSpace,
+                            "the disk is full: the end is not in the file");
+    }
+  }
+  if (!status) return status.error();
+  TraceOutcome outcome;
+  outcome.trace = std::move(*last);
+  if (!recorded) outcome.unrecorded = recorded.error();
+  return outcome;
 }
 
 // Sleeps until the time, a signal for the command or its end, or until
@@ -142,22 +122,21 @@ base::Result<TraceOutcome> trace_command(const source::Roots& roots,
   if (!command) return command.error();
   source::TraceOptions trace_options = options.trace;
   if (options.follows_command) trace_options.filter.tree_pid = command->pid();
-  base::Result<Chosen> chosen = prepare(roots, options, trace_options);
+  base::Result<ChosenTrace> chosen =
+      choose_trace(roots, means_of(options, trace_options));
   if (!chosen) return chosen.error();
-  source::LiveTrace& trace = *chosen->trace;
-  chosen->go();
-  hooks.started();
-  base::Status released = command->release();
-  if (!released) return released.error();
   std::optional<source::Ending> ending;
-  follow(trace, options, hooks, [&](uint64_t until) {
-    const WaitEnd wait_end =
-        wait_for(*signals, *command, trace.wake_fd(), until);
-    signals->relay_to(command->pid());
-    if (!ending) ending = command->ending();
-    return ending ? WaitEnd::Stop : wait_end;
-  });
-  return end(*chosen, roots, ending);
+  base::Result<TraceOutcome> outcome = run(
+      *chosen, roots, options, hooks, [&] { return command->release(); },
+      [&](uint64_t until) {
+        const WaitEnd wait_end =
+            wait_for(*signals, *command, chosen->live->wake_fd(), until);
+        signals->relay_to(command->pid());
+        if (!ending) ending = command->ending();
+        return ending ? WaitEnd::Stop : wait_end;
+      });
+  if (outcome) outcome->ending = ending;
+  return outcome;
 }
 
 }  // namespace
@@ -168,15 +147,14 @@ base::Result<TraceOutcome> watch_trace(const source::Roots& roots,
   if (!options.command.empty()) return trace_command(roots, options, hooks);
   base::Result<StopSignals> signals = StopSignals::block();
   if (!signals) return signals.error();
-  base::Result<Chosen> chosen = prepare(roots, options, options.trace);
+  base::Result<ChosenTrace> chosen =
+      choose_trace(roots, means_of(options, options.trace));
   if (!chosen) return chosen.error();
-  source::LiveTrace& trace = *chosen->trace;
-  chosen->go();
-  hooks.started();
-  follow(trace, options, hooks, [&](uint64_t until) {
-    return signals->wait_until(until, trace.wake_fd());
-  });
-  return end(*chosen, roots, std::nullopt);
+  return run(
+      *chosen, roots, options, hooks, [] { return base::Status(base::Ok{}); },
+      [&](uint64_t until) {
+        return signals->wait_until(until, chosen->live->wake_fd());
+      });
 }
 
 }  // namespace tidemark::watch

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/sample.h"
 #include "model/trace.h"
 #include "source/live_trace.h"
 #include "source/roots.h"
@@ -25,17 +26,26 @@ struct TraceWatchOptions {
   bool ignores_broken_pipe = false;  // as we were started
   bool follows_slab = false;         // objects of slab caches as well
   bool tells_before = false;         // what there was when it began
-  bool sees_growth = false;          // look now and then at what each one holds
+  // Look four times a second at what each one holds; for a recording that is
+  // done with each reading in any case.
+  bool sees_growth = false;
+  // Where readings go each period, and the last one; none: nowhere. It is
+  // finished on every way out.
+  model::Sink* sink = nullptr;
+  uint64_t period_ns = 1'000'000'000;
 };
 
 struct TraceProgress {
   uint64_t elapsed_ns = 0;
   source::LiveTrace::Height height;
+  bool is_paused = false;  // the disk is full, and nothing is recorded
 };
 
 struct TraceOutcome {
   model::Trace trace;
   std::optional<source::Ending> ending;  // of the command
+  // Why the sink lacks the end of it.
+  std::optional<base::Error> unrecorded;
 };
 
 struct TraceHooks {

@@ -52,6 +52,20 @@ void ask(const store::Recording& recording, const std::string& path) {
       break;
     }
   }
+  for (const model::RecordedTick& tick : recording.ticks()) {
+    base::Result<model::Trace> trace = recording.trace_at(tick.id);
+    if (!trace) {
+      expect_named(trace.error(), path);
+      break;
+    }
+    for (const model::TraceLeaf& leaf : trace->leaves) {
+      if (leaf.stack >= trace->stacks.size() ||
+          leaf.task >= trace->tasks.size()) {
+        std::abort();
+      }
+    }
+  }
+  (void)recording.trace();
   base::Result<model::Timeline> timeline = recording.timeline({});
   if (timeline && timeline->points.size() != recording.ticks().size()) {
     std::abort();

@@ -101,6 +101,7 @@ class BpfTrace : public LiveTrace {
   uint64_t started_ns_ = 0;
   uint64_t ended_ns_ = 0;
   std::vector<std::string> notes_;
+  FrameNames names_;
   static constexpr uint64_t kFirstStretchNs = 500'000'000;
   std::vector<uint64_t> seen_keys_;  // of the nodes, when last looked at
   LowHistory lows_ = LowHistory(kFirstStretchNs);
@@ -345,6 +346,7 @@ TraceRun BpfTrace::run() const {
   run.sample_period = sample_period_;
   run.epoch = skeleton_->data->machine.epoch;
   run.now_ns = ended_ns_ != 0 ? ended_ns_ : base::monotonic_ns();
+  run.has_ended = ended_ns_ != 0;
   run.folded_tasks = skeleton_->bss->folded_tasks;
   run.lows = &lows_;
   run.modules = &modules_;
@@ -354,7 +356,7 @@ TraceRun BpfTrace::run() const {
 base::Result<model::Trace> BpfTrace::read(const Roots& roots) {
   model::TraceBuilder builder;
   const TraceRun now = run();
-  build_trace(tables_, now, roots, builder, notes_);
+  build_trace(tables_, now, roots, names_, builder, notes_);
   model::Trace trace = builder.finish();
   trace.backend = model::TraceBackend::Bpf;
   trace.started_realtime_ns = started_realtime_ns_;
@@ -372,6 +374,7 @@ base::Result<model::Trace> BpfTrace::read(const Roots& roots) {
   trace.sees_bulk = sees_bulk_;
   trace.faults = faults();
   trace.notes = notes_;
+  modules_.add_losses(trace.notes);
   trace.kernel_bytes = kernel_bytes_;
   return trace;
 }

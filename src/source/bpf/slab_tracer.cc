@@ -168,7 +168,8 @@ model::SlabTrace SlabTracer::read(const Roots& roots) const {
   for (uint32_t i = 0; i < sites.count(); ++i) {
     if (sites[i].key != 0) addresses.push_back(sites[i].call_site);
   }
-  const FrameNames names(roots, std::move(addresses), trace.notes);
+  FrameNames names;
+  names.learn(roots, addresses, FrameNames::Patience::None, trace.notes);
   for (uint32_t i = 0; i < sites.count(); ++i) {
     const tm_slab_site& entry = sites[i];
     if (entry.key == 0) continue;

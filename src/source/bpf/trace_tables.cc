@@ -36,9 +36,13 @@ bool is_detour(const model::TraceFrame& frame) {
   return frame.symbol.starts_with("bpf_trampoline_");
 }
 
+std::span<const __u64> frames_of(const tm_trace_stack& stack) {
+  return {stack.frames, std::min<uint32_t>(stack.depth, TM_STACK_DEPTH)};
+}
+
 std::vector<uint32_t> build_stacks(const MappedTable<tm_trace_stack>& stacks,
-                                   const BpfTraceModules& modules,
-                                   const Roots& roots,
+                                   const TraceRun& run, const Roots& roots,
+                                   FrameNames& names,
                                    model::TraceBuilder& builder,
                                    std::vector<std::string>& notes) {
   // Of a load the table has the frames once, whatever is loaded.
@@ -46,21 +50,22 @@ std::vector<uint32_t> build_stacks(const MappedTable<tm_trace_stack>& stacks,
     const uint32_t base = stacks[index].base;
     return stacks[base == 0 || base > stacks.count() ? index : base - 1];
   };
-  const auto frames_of = [](const tm_trace_stack& stack) {
-    return std::span(stack.frames,
-                     std::min<uint32_t>(stack.depth, TM_STACK_DEPTH));
-  };
+  // Looked at once: there may be more of them the next moment.
+  std::vector<uint32_t> seen;
   std::vector<uint64_t> addresses;
   for (uint32_t i = 0; i < stacks.count(); ++i) {
     if (stacks[i].hash == 0) continue;
-    const auto frames = frames_of(stacks[i]);
+    seen.push_back(i);
+    const auto frames = frames_of(framed(i));
     addresses.insert(addresses.end(), frames.begin(), frames.end());
   }
-  const FrameNames names(roots, std::move(addresses), notes);
-  const ModuleHistory history = modules.history();
+  names.learn(
+      roots, addresses,
+      run.has_ended ? FrameNames::Patience::None : FrameNames::Patience::Some,
+      notes);
+  const ModuleHistory history = run.modules->history();
   std::vector<uint32_t> stack_of(stacks.count());
-  for (uint32_t i = 0; i < stacks.count(); ++i) {
-    if (stacks[i].hash == 0) continue;
+  for (uint32_t i : seen) {
     std::vector<uint32_t> frames;
     const tm_trace_stack& stack = framed(i);
     for (uint64_t address : frames_of(stack)) {
@@ -69,14 +74,13 @@ std::vector<uint32_t> build_stacks(const MappedTable<tm_trace_stack>& stacks,
       if (frames.empty() && is_ours(frame)) continue;
       if (is_detour(frame)) continue;
       if (stacks[i].load != 0 && loads_modules(frame)) {
-        frame.loads = modules.name_of(stacks[i].load);
+        frame.loads = run.modules->name_of(stacks[i].load);
       }
       frames.push_back(builder.frame(frame));
     }
     stack_of[i] = builder.stack(frames);
   }
   builder.head().modules = history.modules();
-  modules.add_losses(notes);
   return stack_of;
 }
 
@@ -89,6 +93,10 @@ std::vector<uint32_t> build_tasks(const MappedTable<tm_trace_task>& tasks,
   for (uint32_t i = 0; i < tasks.count(); ++i) {
     const tm_trace_task& entry = tasks[i];
     if (entry.key == 0) continue;
+    // With a filter there are thousands of others, who never had a page.
+    const bool is_other = (entry.flags & TM_TASK_UNWANTED) != 0 &&
+                          entry.pages == 0 && entry.peak_pages == 0;
+    if (is_other) continue;
     model::TraceTask task;
     task.pid = static_cast<int32_t>(entry.tgid);
     task.start_ns = entry.start_ns;
@@ -155,20 +163,30 @@ class FoldedTask {
   uint32_t index_ = 0;
 };
 
-void build_leaves(const TraceTables& tables, const TraceRun& run,
+// A node with its place in the table.
+using PlacedNode = std::pair<uint32_t, tm_trace_node>;
+
+std::vector<PlacedNode> copy_nodes(const MappedTable<tm_trace_node>& table) {
+  std::vector<PlacedNode> nodes;
+  for (uint32_t i = 0; i < table.count(); ++i) {
+    if (table[i].key != 0) nodes.emplace_back(i, table[i]);
+  }
+  return nodes;
+}
+
+void build_leaves(const std::vector<PlacedNode>& nodes,
+                  const MappedTable<tm_trace_task>& tasks, const TraceRun& run,
                   const std::vector<uint32_t>& stack_of,
                   const std::vector<uint32_t>& task_of, FoldedTask& folded,
                   model::TraceBuilder& builder) {
-  for (uint32_t i = 0; i < tables.nodes.count(); ++i) {
-    const tm_trace_node& node = tables.nodes[i];
+  for (const auto& [i, node] : nodes) {
     const auto stack = static_cast<uint32_t>(node.key >> 32);
     const auto task = static_cast<uint32_t>(node.key);
     if (stack == 0 || stack > stack_of.size() || task == 0 ||
         task > task_of.size()) {
       continue;
     }
-    const bool is_of_another =
-        tables.tasks[task - 1].generation != node.generation;
+    const bool is_of_another = tasks[task - 1].generation != node.generation;
     model::TraceLeaf& leaf =
         builder.leaf(stack_of[stack - 1],
                      is_of_another ? folded.index() : task_of[task - 1]);
@@ -240,14 +258,18 @@ base::Result<Sections> find_sections(const Roots& roots, uint64_t page_size) {
 }
 
 void build_trace(const TraceTables& tables, const TraceRun& run,
-                 const Roots& roots, model::TraceBuilder& builder,
+                 const Roots& roots, FrameNames& names,
+                 model::TraceBuilder& builder,
                  std::vector<std::string>& notes) {
+  // First what refers to the others: those are in their tables by then, also
+  // while more are added.
+  const std::vector<PlacedNode> nodes = copy_nodes(tables.nodes);
   const std::vector<uint32_t> stack_of =
-      build_stacks(tables.stacks, *run.modules, roots, builder, notes);
+      build_stacks(tables.stacks, run, roots, names, builder, notes);
   const std::vector<uint32_t> task_of =
       build_tasks(tables.tasks, run, roots, builder);
   FoldedTask folded(run, builder);
-  build_leaves(tables, run, stack_of, task_of, folded, builder);
+  build_leaves(nodes, tables.tasks, run, stack_of, task_of, folded, builder);
   build_folded(tables, run, stack_of, folded, builder);
 }
 

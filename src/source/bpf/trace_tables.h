@@ -16,6 +16,7 @@
 #include "source/bpf/trace_modules.h"
 #include "source/low_history.h"
 #include "source/roots.h"
+#include "source/trace_stacks.h"
 
 namespace tidemark::source {
 
@@ -50,6 +51,7 @@ struct TraceRun {
   uint64_t epoch = 0;   // of the machine's peak
   uint64_t now_ns = 0;  // or its end
   uint64_t folded_tasks = 0;
+  bool has_ended = false;
   const LowHistory* lows = nullptr;
   const BpfTraceModules* modules = nullptr;
 
@@ -58,9 +60,10 @@ struct TraceRun {
   }
 };
 
-// Adds all of it to the builder. What cannot be told is said in the notes.
+// Adds all of it to the builder, also while more is counted. Names that cannot
+// be told are said in the notes.
 void build_trace(const TraceTables& tables, const TraceRun& run,
-                 const Roots& roots, model::TraceBuilder& builder,
-                 std::vector<std::string>& notes);
+                 const Roots& roots, FrameNames& names,
+                 model::TraceBuilder& builder, std::vector<std::string>& notes);
 
 }  // namespace tidemark::source

@@ -1,6 +1,7 @@
 #include "view/json/info.h"
 
 #include "view/json/composition.h"
+#include "view/json/trace.h"
 
 namespace tidemark::view {
 namespace {
@@ -66,6 +67,31 @@ void write_quality(base::JsonWriter& json, const InfoReport& report) {
   json.end_array();
 }
 
+void write_trace(base::JsonWriter& json, const InfoReport& report) {
+  json.key("trace");
+  if (!report.trace) {
+    json.null();
+    return;
+  }
+  const model::RecordedTrace& trace = *report.trace;
+  json.begin_object();
+  json.member("backend", model::trace_backend_token(trace.backend));
+  json.member("first_tick", trace.first_tick);
+  json.member("last_tick", trace.last_tick);
+  json.member("reading_count", trace.tick_count);
+  json.member("elapsed_ns", trace.elapsed_ns);
+  json.member("page_size_bytes", trace.page_size_bytes);
+  json.member("sample_period", trace.sample_period);
+  json.member("stack_count", trace.stack_count);
+  json.member("task_count", trace.task_count);
+  json.member("leaf_count", trace.leaf_count);
+  json.member("pages", trace.pages);
+  json.member("peak_pages", trace.peak_pages);
+  write_trace_faults(json, trace.faults);
+  json.member("file_bytes", report.trace_bytes());
+  json.end_object();
+}
+
 }  // namespace
 
 std::string info_json(const InfoReport& report,
@@ -98,6 +124,7 @@ std::string info_json(const InfoReport& report,
     json.end_object();
   }
   json.end_array();
+  write_trace(json, report);
   write_trends(json, report.growing);
   json.end_object();
   return json.take();

@@ -89,18 +89,6 @@ void write_group(base::JsonWriter& json, const Trace& trace,
   json.end_array();
 }
 
-void write_faults(base::JsonWriter& json, const model::TraceFaults& faults) {
-  json.member("lost", faults.lost_events);
-  json.member("missed", faults.missed_events);
-  json.member("untracked_frees", faults.untracked_freed);
-  json.member("overwritten", faults.overwritten);
-  json.member("out_of_range", faults.out_of_range);
-  json.member("table_full", faults.table_full);
-  json.member("unmatched_migrations", faults.unmatched_migrations);
-  json.member("verified_stacks", faults.verified_stacks);
-  json.member("wrong_stacks", faults.wrong_stacks);
-}
-
 void write_node(base::JsonWriter& json, const TraceNode& node) {
   json.member("pages_alloc", node.total.pages);
   json.member("pages_alloc_peak", node.total.peak_pages);
@@ -120,6 +108,19 @@ void write_node(base::JsonWriter& json, const TraceNode& node) {
 
 }  // namespace
 
+void write_trace_faults(base::JsonWriter& json,
+                        const model::TraceFaults& faults) {
+  json.member("lost", faults.lost_events);
+  json.member("missed", faults.missed_events);
+  json.member("untracked_frees", faults.untracked_freed);
+  json.member("overwritten", faults.overwritten);
+  json.member("out_of_range", faults.out_of_range);
+  json.member("table_full", faults.table_full);
+  json.member("unmatched_migrations", faults.unmatched_migrations);
+  json.member("verified_stacks", faults.verified_stacks);
+  json.member("wrong_stacks", faults.wrong_stacks);
+}
+
 std::string trace_json(const Trace& trace, base::JsonWriter::Layout layout) {
   base::JsonWriter json(layout);
   json.begin_object();
@@ -138,7 +139,7 @@ std::string trace_json(const Trace& trace, base::JsonWriter::Layout layout) {
   }
   json.member("exact", trace.is_exact());
   json.member("sees_bulk", trace.sees_bulk);
-  write_faults(json, trace.faults);
+  write_trace_faults(json, trace.faults);
   write_tasks(json, trace);
   write_trace_modules(json, trace);
   write_trace_slab(json, trace);

@@ -11,6 +11,10 @@ namespace tidemark::view {
 std::string trace_json(const model::Trace& trace,
                        base::JsonWriter::Layout layout);
 
+// Members of the object that is open.
+void write_trace_faults(base::JsonWriter& json,
+                        const model::TraceFaults& faults);
+
 // The report of that name: an array of tasks with their stacks as nested
 // objects.
 std::string task_top_json(const analysis::TraceNode& tree);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -65,6 +66,54 @@ std::string detail_text(const InfoReport& report) {
       base::grouped(report.stale_tick_count), report.oldest_detail_ticks);
 }
 
+// One line each: together they are wider than a terminal.
+std::vector<std::string> fault_lines(const model::TraceFaults& faults) {
+  std::vector<std::string> lines;
+  const auto add = [&](uint64_t count, const char* what) {
+    if (count > 0) lines.push_back(base::grouped(count) + " " + what);
+  };
+  add(faults.lost_events, "events lost");
+  add(faults.missed_events, "events missed, on top of our own");
+  add(faults.untracked_freed, "pages given back that nobody was seen to take");
+  add(faults.overwritten, "pages taken again whose return was missed");
+  add(faults.out_of_range, "pages beyond the tables");
+  add(faults.table_full, "allocations for which no entry was left");
+  add(faults.unmatched_migrations, "pages moved out of sight");
+  add(faults.wrong_stacks, "stacks mistaken for others");
+  if (lines.empty()) lines.emplace_back("none");
+  return lines;
+}
+
+std::vector<std::pair<const char*, std::string>> trace_lines(
+    const InfoReport& report) {
+  const model::RecordedTrace& trace = *report.trace;
+  std::string means = fmt::format(
+      "by {}, {} over {}", model::trace_backend_token(trace.backend),
+      base::counted(trace.tick_count, "reading", "readings"),
+      base::long_duration(trace.elapsed_ns));
+  if (trace.sample_period > 1) {
+    means += fmt::format(", one page in {}", trace.sample_period);
+  }
+  std::string parts = fmt::format(
+      "{}, {}, {}", base::counted(trace.stack_count, "stack", "stacks"),
+      base::counted(trace.task_count, "task", "tasks"),
+      base::counted(trace.leaf_count, "leaf", "leaves"));
+  if (const std::optional<uint64_t> bytes = report.trace_bytes()) {
+    parts += fmt::format("; {} of the file", base::long_size(*bytes));
+  }
+  const uint64_t page = trace.page_size_bytes;
+  std::vector<std::pair<const char*, std::string>> lines = {
+      {"trace", means},
+      {"", parts},
+      {"", fmt::format("{} held at the end, {} at the peak",
+                       base::long_size(trace.pages * page),
+                       base::long_size(trace.peak_pages * page))}};
+  const char* label = "faults";
+  for (std::string& line : fault_lines(trace.faults))
+    lines.emplace_back(std::exchange(label, ""), std::move(line));
+  return lines;
+}
+
 std::string head_table(const InfoReport& report, const TextStyle& style) {
   Table table({{"", Align::Left, 10}, {"", Align::Left}});
   const auto add = [&](const char* label, const std::string& text) {
@@ -78,10 +127,17 @@ std::string head_table(const InfoReport& report, const TextStyle& style) {
                           base::long_duration(report.span_ns())));
   add("samples", samples_text(report));
   add("gaps", gaps_text(report));
-  add("processes",
-      fmt::format("{}, {} at the end", base::grouped(report.processes.size()),
-                  base::grouped(report.living_count)));
-  add("detail", detail_text(report));
+  // A trace alone has none.
+  if (!report.trace || !report.processes.empty()) {
+    add("processes",
+        fmt::format("{}, {} at the end", base::grouped(report.processes.size()),
+                    base::grouped(report.living_count)));
+    add("detail", detail_text(report));
+  }
+  if (report.trace) {
+    for (const auto& [label, text] : trace_lines(report))
+      add(label, text);
+  }
   if (!info.budget.empty()) add("budget", info.budget);
   add("cost", cost_text(report));
   add("machine",

@@ -147,6 +147,21 @@ TEST(TraceTree, TwoCallsInOneFunctionAreOneNode) {
   const TraceNode tree = make_trace_tree(builder.finish(), options);
   ASSERT_EQ(tree.children.size(), 1U);
   EXPECT_EQ(tree.children[0].total.pages, 3U);
+  EXPECT_EQ(tree.children[0].address, 0x110U) << "the first in the code";
+}
+
+TEST(TraceTree, TheOrderOfLeavesDoesNotMatter) {
+  model::TraceBuilder builder;
+  const uint32_t second[] = {builder.frame({0x120, "f", 0x20, ""})};
+  const uint32_t first[] = {builder.frame({0x110, "f", 0x10, ""})};
+  const uint32_t task = builder.task({});
+  builder.leaf(builder.stack(second), task).pages = 2;
+  builder.leaf(builder.stack(first), task).pages = 1;
+  TraceTreeOptions options;
+  options.groups = {TraceGroup::Stack};
+  const TraceNode tree = make_trace_tree(builder.finish(), options);
+  ASSERT_EQ(tree.children.size(), 1U);
+  EXPECT_EQ(tree.children[0].address, 0x110U);
 }
 
 TEST(TraceTree, WhereOnlyNamesAreToldTheyTellFunctionsApart) {

@@ -99,8 +99,8 @@ TEST(TraceStacks, BuildsThoseThatAreUsedWithTheirNames) {
   stacks.find(used);
   model::TraceBuilder builder;
   std::vector<std::string> notes;
-  const std::vector<uint32_t> stack_of =
-      stacks.build(tree.roots(), {false, true}, builder, notes);
+  const std::vector<uint32_t> stack_of = stacks.build(
+      tree.roots(), {false, true}, FrameNames::Patience::None, builder, notes);
   const model::Trace trace = builder.finish();
   ASSERT_EQ(trace.stacks.size(), 1U);
   ASSERT_EQ(trace.frames.size(), 2U);
@@ -117,12 +117,47 @@ TEST(TraceStacks, WhatLiesBehindAModuleIsNotItsCode) {
            "ffffffffc0000100 t loop_add\t[loop]\n");
   tree.add("modules", "loop 4096 0 - Live 0xffffffffc0000000\n");
   std::vector<std::string> notes;
-  const FrameNames names(tree.roots(), {0xffffffffc0000200, 0xffffffffc0005000},
-                         notes);
+  FrameNames names;
+  names.learn(tree.roots(), {0xffffffffc0000200, 0xffffffffc0005000},
+              FrameNames::Patience::None, notes);
   EXPECT_EQ(names.at(0xffffffffc0000200).symbol, "loop_add");
   EXPECT_EQ(names.at(0xffffffffc0005000).symbol, "");
   EXPECT_EQ(names.at(0xffffffffc0005000).module, "");
   EXPECT_EQ(names.at(0xffffffffc0005000).address, 0xffffffffc0005000);
+}
+
+TEST(FrameNames, WaitUntilTheLastLookIsPaidFor) {
+  const TemporaryTree tree;
+  tree.add("kallsyms", kSymbols);
+  const Roots roots = tree.roots();
+  // A look takes microseconds here, and we may sleep longer than fifty of them;
+  // hardly every time.
+  bool has_waited = false;
+  for (int i = 0; i < 100 && !has_waited; ++i) {
+    FrameNames names;
+    std::vector<std::string> notes;
+    names.learn(roots, {0xffffffff81000010}, FrameNames::Patience::Some, notes);
+    ASSERT_EQ(names.at(0xffffffff81000010).symbol, "alloc") << "the first look";
+    names.learn(roots, {0xffffffff81000310}, FrameNames::Patience::Some, notes);
+    ASSERT_EQ(names.at(0xffffffff81000310).address, 0xffffffff81000310U);
+    has_waited = names.at(0xffffffff81000310).symbol.empty();
+    names.learn(roots, {}, FrameNames::Patience::None, notes);
+    ASSERT_EQ(names.at(0xffffffff81000310).symbol, "read");
+    ASSERT_TRUE(notes.empty());
+  }
+  EXPECT_TRUE(has_waited);
+}
+
+TEST(FrameNames, StayWhenTheCodeIsGone) {
+  const TemporaryTree tree;
+  tree.add("kallsyms", kSymbols);
+  const Roots roots = tree.roots();
+  FrameNames names;
+  std::vector<std::string> notes;
+  names.learn(roots, {0xffffffff81000310}, FrameNames::Patience::None, notes);
+  tree.add("kallsyms", "ffffffff81000000 T alloc\n");
+  names.learn(roots, {0xffffffff81000310}, FrameNames::Patience::None, notes);
+  EXPECT_EQ(names.at(0xffffffff81000310).symbol, "read");
 }
 
 TEST(TraceStacks, WithoutNamesAddressesDo) {
@@ -132,7 +167,8 @@ TEST(TraceStacks, WithoutNamesAddressesDo) {
   stacks.find(addresses);
   model::TraceBuilder builder;
   std::vector<std::string> notes;
-  stacks.build(tree.roots(), {true}, builder, notes);
+  stacks.build(tree.roots(), {true}, FrameNames::Patience::None, builder,
+               notes);
   EXPECT_EQ(notes.size(), 1U);
   EXPECT_EQ(builder.finish().frames[0].address, addresses[0]);
 }

@@ -10,6 +10,7 @@
 #include "store/recording.h"
 #include "store/schema.h"
 #include "store/thinning.h"
+#include "unit/store/full_disk.h"
 #include "unit/store/samples.h"
 
 namespace tidemark::store {
@@ -25,6 +26,7 @@ using model::SmapsField;
 using test::accept_all;
 using test::expect_same;
 using test::full_mapping;
+using test::FullDisk;
 using test::make_recorder;
 using test::process_of;
 using test::recorded;
@@ -634,24 +636,6 @@ TEST(Recorder, FindsAnIdleProcessAgainBehindABase) {
   }
   EXPECT_EQ(recording.ticks().back().oldest_detail_ticks, count);
 }
-
-// Files cannot grow while it lives, as on a full disk.
-class FullDisk {
- public:
-  explicit FullDisk(uint64_t most_bytes) {
-    ::signal(SIGXFSZ, SIG_IGN);
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    rlimit limit = before_;
-    limit.rlim_cur = most_bytes;
-    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-  ~FullDisk() { ::setrlimit(RLIMIT_FSIZE, &before_); }
-
- private:
-  rlimit before_{};
-};
 
 // Ten ticks that are safe, four more in the open transaction when the disk is
 // full, and one that is refused. Then `after`, from tick 10 on.

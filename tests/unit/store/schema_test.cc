@@ -34,6 +34,25 @@ base::Error refusal(const std::string& path) {
   return recording ? base::Error() : recording.error();
 }
 
+model::Trace small_trace(uint64_t index) {
+  model::Trace trace;
+  trace.frames = {{0x1000, "alloc", 4, ""}, {0x2000, "read", 8, "mod"}};
+  trace.stacks = {{0, 1}, {1}};
+  trace.tasks.resize(1);
+  trace.tasks[0].pid = 42;
+  trace.tasks[0].start_ns = 7;
+  trace.tasks[0].pages = index;
+  trace.leaves.resize(2);
+  trace.leaves[0].pages = index;
+  trace.leaves[0].lows = {0, index};
+  trace.leaves[1].stack = 1;
+  trace.elapsed_ns = index + 1;
+  trace.pages = index;
+  trace.faults.lost_events = index / 8;
+  trace.notes = {"a note"};
+  return trace;
+}
+
 // A recording with something in every table.
 std::string small_recording() {
   const RecordingFile file;
@@ -53,6 +72,7 @@ std::string small_recording() {
     sample.cgroups = {group};
     sample.notes = {{{42, 7}, "a note"}};
     sample.missed_before = {{1, 1, "slow"}};
+    sample.trace = small_trace(i);
     samples.push_back(std::move(sample));
   }
   (void)test::recorded(file, samples);
@@ -63,6 +83,9 @@ std::string small_recording() {
 void read_all(const Recording& recording) {
   for (const model::RecordedTick& tick : recording.ticks())
     (void)recording.sample_at(tick.id, {});
+  for (const model::RecordedTick& tick : recording.ticks())
+    (void)recording.trace_at(tick.id);
+  (void)recording.trace();
   (void)recording.timeline({});
   (void)recording.series({}, 0);
   (void)recording.gaps();

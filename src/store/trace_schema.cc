@@ -1,0 +1,162 @@
+#include "store/trace_schema.h"
+
+#include <iterator>
+#include <string>
+
+#include "store/schema.h"
+
+namespace tidemark::store {
+namespace {
+
+// Everything that changes is kept by the tick it changed in, and in a keyframe
+// once more in full: a moment is what was told from the last keyframe on.
+constexpr const char* kTables = R"sql(
+CREATE TABLE trace_tick(
+  tick INTEGER PRIMARY KEY, elapsed_ns INT NOT NULL, pages INT NOT NULL,
+  peak_pages INT NOT NULL, peak_utc_ns INT NOT NULL,
+  low_stretch_ns INT NOT NULL, low_count INT NOT NULL) STRICT;
+CREATE TABLE trace_keyframe(tick INTEGER PRIMARY KEY) STRICT;
+CREATE TABLE trace_fault(
+  tick INT NOT NULL, name INT NOT NULL, count INT NOT NULL,
+  PRIMARY KEY(tick, name)) STRICT, WITHOUT ROWID;
+-- All of them whenever there is another.
+CREATE TABLE trace_note(
+  tick INT NOT NULL, no INT NOT NULL, text INT NOT NULL,
+  PRIMARY KEY(tick, no)) STRICT, WITHOUT ROWID;
+
+-- The same of modules that came or went. flags: 1 it came, 2 it went.
+CREATE TABLE trace_module(
+  tick INT NOT NULL, no INT NOT NULL, name INT NOT NULL,
+  image_bytes INT NOT NULL, flags INT NOT NULL,
+  PRIMARY KEY(tick, no)) STRICT, WITHOUT ROWID;
+
+CREATE TABLE trace_frame(
+  id INTEGER PRIMARY KEY, address INT NOT NULL, symbol INT NOT NULL,
+  offset INT NOT NULL, module INT NOT NULL, loads INT NOT NULL) STRICT;
+-- A frame and the stack that called it; parent 0: it is the way in.
+CREATE TABLE trace_stack(
+  id INTEGER PRIMARY KEY, parent INT NOT NULL, frame INT NOT NULL) STRICT;
+-- name: 0 where the start tells one from the other. part: counts those that
+-- are the same in everything else.
+CREATE TABLE trace_task(
+  id INTEGER PRIMARY KEY, pid INT NOT NULL, start_ns INT NOT NULL,
+  cgroup INT NOT NULL, name INT NOT NULL, part INT NOT NULL) STRICT;
+CREATE TABLE trace_image(
+  task INT NOT NULL, tick INT NOT NULL, name INT NOT NULL,
+  command INT NOT NULL, flags INT NOT NULL,
+  PRIMARY KEY(task, tick)) STRICT, WITHOUT ROWID;
+CREATE TABLE trace_leaf(
+  id INTEGER PRIMARY KEY, stack INT NOT NULL, task INT NOT NULL) STRICT;
+
+-- pages null: not told of any more. Peaks null: as many as now.
+CREATE TABLE trace_task_change(
+  tick INT NOT NULL, task INT NOT NULL, pages INT, peak INT,
+  PRIMARY KEY(tick, task)) STRICT, WITHOUT ROWID;
+CREATE TABLE trace_change(
+  tick INT NOT NULL, leaf INT NOT NULL, pages INT, peak INT,
+  machine_peak INT, allocations INT, held_since INT,
+  PRIMARY KEY(tick, leaf)) STRICT, WITHOUT ROWID;
+-- Of the last tick alone: a history of histories would be the largest table.
+CREATE TABLE trace_low(leaf INTEGER PRIMARY KEY, pages TEXT NOT NULL) STRICT;
+)sql";
+
+constexpr const char* kTableNames[] = {
+    "trace_tick",        "trace_keyframe", "trace_fault",  "trace_note",
+    "trace_module",      "trace_frame",    "trace_stack",  "trace_task",
+    "trace_image",       "trace_leaf",     "trace_change", "trace_low",
+    "trace_task_change",
+};
+
+constexpr const char* kViews = R"sql(
+CREATE VIEW trace_ticks AS
+  SELECT t.tick, k.utc, t.elapsed_ns, t.pages, t.peak_pages,
+    t.pages * z.value AS bytes, t.peak_pages * z.value AS peak_bytes,
+    nullif(t.peak_utc_ns, 0) AS peak_utc_ns
+  FROM trace_tick t JOIN ticks k ON k.tick = t.tick
+  JOIN recording z ON z.name = 'trace_page_size_bytes';
+
+-- A row where one changed.
+CREATE VIEW trace_faults AS
+  SELECT f.tick, (SELECT value FROM text WHERE id = f.name) AS name, f.count
+  FROM trace_fault f;
+
+CREATE VIEW trace_notes AS
+  SELECT n.tick, (SELECT value FROM text WHERE id = n.text) AS text
+  FROM trace_note n WHERE n.tick = (SELECT max(tick) FROM trace_note);
+
+CREATE VIEW trace_frames AS
+  SELECT f.id AS frame, f.address,
+    (SELECT value FROM text WHERE id = f.symbol) AS symbol, f.offset,
+    (SELECT value FROM text WHERE id = f.module) AS module,
+    (SELECT value FROM text WHERE id = f.loads) AS loads
+  FROM trace_frame f;
+
+-- The way in first, parted by semicolons, as flame graphs have it.
+CREATE VIEW trace_stacks AS
+  WITH RECURSIVE path(stack, depth, symbols) AS (
+    SELECT 0, 0, ''
+    UNION ALL
+    SELECT s.id, p.depth + 1,
+      CASE p.depth WHEN 0 THEN '' ELSE p.symbols || ';' END || f.symbol
+    FROM path p JOIN trace_stack s ON s.parent = p.stack
+    JOIN trace_frames f ON f.frame = s.frame)
+  SELECT stack, depth, symbols FROM path;
+
+CREATE VIEW trace_tasks AS
+  SELECT t.id AS task, t.pid, t.start_ns,
+    (SELECT value FROM text WHERE id = i.name) AS name,
+    (SELECT value FROM text WHERE id = i.command) AS command,
+    (SELECT value FROM text WHERE id = t.cgroup) AS cgroup,
+    i.flags & 1 AS is_kernel_thread, (i.flags & 2) / 2 AS is_interrupt,
+    (i.flags & 4) / 4 AS has_exited
+  FROM trace_task t JOIN trace_image i ON i.task = t.id AND i.tick =
+    (SELECT max(tick) FROM trace_image WHERE task = t.id);
+
+-- A row where one changed; null: not told of any more.
+CREATE VIEW trace_task_changes AS
+  SELECT c.tick, c.task, c.pages, coalesce(c.peak, c.pages) AS peak_pages,
+    c.pages * z.value AS bytes,
+    coalesce(c.peak, c.pages) * z.value AS peak_bytes
+  FROM trace_task_change c
+  JOIN recording z ON z.name = 'trace_page_size_bytes';
+
+CREATE VIEW trace_changes AS
+  SELECT c.tick, c.leaf, l.stack, l.task, c.pages,
+    coalesce(c.peak, c.pages) AS peak_pages,
+    coalesce(c.machine_peak, c.pages) AS machine_peak_pages,
+    c.pages * z.value AS bytes,
+    coalesce(c.peak, c.pages) * z.value AS peak_bytes,
+    coalesce(c.machine_peak, c.pages) * z.value AS machine_peak_bytes,
+    c.allocations, c.held_since AS held_since_elapsed_ns
+  FROM trace_change c JOIN trace_leaf l ON l.id = c.leaf
+  JOIN recording z ON z.name = 'trace_page_size_bytes';
+
+-- The same with the tick it held to (excluded; null: to the end).
+CREATE VIEW trace_spans AS
+  SELECT c.*, lead(c.tick) OVER (PARTITION BY c.leaf ORDER BY c.tick)
+    AS until_tick
+  FROM trace_changes c;
+)sql";
+
+}  // namespace
+
+base::Status create_trace_section(Database& database) {
+  return database.execute(squeezed_sql(std::string(kTables) + kViews));
+}
+
+base::Result<bool> has_trace_section(Database& database) {
+  size_t count = 0;
+  for (const char* name : kTableNames) {
+    base::Result<bool> is_there = database.has_table(name);
+    if (!is_there) return is_there.error();
+    count += *is_there ? 1 : 0;
+  }
+  if (count != 0 && count != std::size(kTableNames)) {
+    return base::fail(
+        base::ErrorKind::Malformed,
+        database.path() + ": damaged: a part of the trace is missing");
+  }
+  return count != 0;
+}
+
+}  // namespace tidemark::store

@@ -1,0 +1,73 @@
+// The section of a recording for traces of page allocations. It is made with
+// the first trace, so that recordings without one do not carry it.
+//
+// What never changes of a trace stands in `recording` under names that begin
+// with trace_; names a reader does not know are skipped, so that later ones can
+// say more. Faults are rows with a name for the same reason.
+#pragma once
+
+#include "base/result.h"
+#include "model/trace.h"
+#include "store/database.h"
+
+namespace tidemark::store {
+
+base::Status create_trace_section(Database& database);
+
+// Whether there is one; Malformed where only a part of it is there.
+base::Result<bool> has_trace_section(Database& database);
+
+// A number of a trace under the name it is stored with.
+struct TraceNumber {
+  std::string_view name;
+  uint64_t model::Trace::*target;
+};
+inline constexpr TraceNumber kTraceNumbers[] = {
+    {"trace_started_utc_ns", &model::Trace::started_realtime_ns},
+    {"trace_page_size_bytes", &model::Trace::page_size_bytes},
+    {"trace_sample_period", &model::Trace::sample_period},
+    {"trace_kernel_bytes", &model::Trace::kernel_bytes},
+};
+inline constexpr std::string_view kTraceBackendName = "trace_backend";
+
+struct TraceSwitch {
+  std::string_view name;
+  bool model::Trace::*target;
+};
+inline constexpr TraceSwitch kTraceSwitches[] = {
+    {"trace_has_peaks", &model::Trace::has_peaks},
+    {"trace_sees_bulk", &model::Trace::sees_bulk},
+};
+// How many tasks the one stands for that is folded.
+inline constexpr std::string_view kTraceFoldedName = "trace_folded_tasks";
+
+struct TraceFaultName {
+  std::string_view name;
+  uint64_t model::TraceFaults::*target;
+};
+inline constexpr TraceFaultName kTraceFaultNames[] = {
+    {"lost_events", &model::TraceFaults::lost_events},
+    {"missed_events", &model::TraceFaults::missed_events},
+    {"untracked_freed_pages", &model::TraceFaults::untracked_freed},
+    {"overwritten_pages", &model::TraceFaults::overwritten},
+    {"out_of_range_pages", &model::TraceFaults::out_of_range},
+    {"table_full_pages", &model::TraceFaults::table_full},
+    {"unmatched_migration_pages", &model::TraceFaults::unmatched_migrations},
+    {"verified_stacks", &model::TraceFaults::verified_stacks},
+    {"wrong_stacks", &model::TraceFaults::wrong_stacks},
+};
+
+// What a task is, in one number.
+enum TraceTaskFlag : uint8_t {
+  kTraceTaskIsKernelThread = 1,
+  kTraceTaskIsInterrupt = 2,
+  kTraceTaskHasExited = 4,
+  kTraceTaskIsFolded = 8,
+};
+
+enum TraceModuleFlag : uint8_t {
+  kTraceModuleWasLoaded = 1,
+  kTraceModuleWasUnloaded = 2,
+};
+
+}  // namespace tidemark::store
