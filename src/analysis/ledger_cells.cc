@@ -143,8 +143,9 @@ void CellMaker::add_counted(const TallyKey& key, uint64_t count) {
       add(LedgerClass::Slab, "(large kmalloc)", count, key.group);
       break;
     case PageClass::KernelStack:
-      add(LedgerClass::KernelStacks, process_label(input_.processes, key.owner),
-          count, key.group);
+      add(LedgerClass::KernelStacks,
+          texts_.keep(process_label(input_.processes, key.owner)), count,
+          key.group);
       break;
     case PageClass::Compressed:
       add(LedgerClass::Compressed, "(zsmalloc)", count, key.group);
