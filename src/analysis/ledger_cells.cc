@@ -294,8 +294,8 @@ void CellMaker::add_rest() {
 }
 
 void CellMaker::make() {
-  for (const auto& [key, count] : input_.tally->counts())
-    add_counted(key, count);
+  input_.tally->counts().visit(
+      [&](const TallyKey& key, uint64_t count) { add_counted(key, count); });
   add_slab();
   add_page_tables();
   add_boot();
