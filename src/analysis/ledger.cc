@@ -1,7 +1,7 @@
 #include "analysis/ledger.h"
 
 #include <algorithm>
-#include <functional>
+#include <tuple>
 #include <utility>
 
 #include "analysis/ledger_cells.h"
@@ -86,19 +86,21 @@ Ledger make_ledger(const LedgerInput& input, base::TextArena texts) {
   return ledger;
 }
 
-std::vector<uint64_t> owners_of(const PageTally& tally, PageClass page_class) {
-  struct Owner {
-    uint64_t address;
-    uint64_t pages;
+std::vector<PageOwner> owners_of(const PageTally& tally, PageClass page_class) {
+  const auto is_wanted = [&](const TallyKey& key) {
+    return key.page_class == page_class && key.owner != 0;
   };
-  std::vector<Owner> found;
-  for (const auto& [key, count] : tally.counts()) {
-    if (key.page_class == page_class && key.owner != 0) {
-      found.push_back({key.owner, count});
-    }
-  }
+  size_t count = 0;
+  tally.counts().visit([&](const TallyKey& key, uint64_t /*pages*/) {
+    if (is_wanted(key)) ++count;
+  });
+  std::vector<PageOwner> found;
+  found.reserve(count);
+  tally.counts().visit([&](const TallyKey& key, uint64_t pages) {
+    if (is_wanted(key)) found.push_back({key.owner, pages});
+  });
   // One for each, whatever groups its pages are charged to.
-  std::ranges::sort(found, {}, &Owner::address);
+  std::ranges::sort(found, {}, &PageOwner::address);
   size_t last = 0;
   for (size_t i = 1; i < found.size(); ++i) {
     if (found[i].address == found[last].address) {
@@ -108,12 +110,10 @@ std::vector<uint64_t> owners_of(const PageTally& tally, PageClass page_class) {
     }
   }
   if (!found.empty()) found.resize(last + 1);
-  std::ranges::stable_sort(found, std::greater(), &Owner::pages);
-  std::vector<uint64_t> owners;
-  owners.reserve(found.size());
-  for (const Owner& owner : found)
-    owners.push_back(owner.address);
-  return owners;
+  std::ranges::sort(found, [](const PageOwner& a, const PageOwner& b) {
+    return std::tie(b.pages, a.address) < std::tie(a.pages, b.address);
+  });
+  return found;
 }
 
 }  // namespace tidemark::analysis

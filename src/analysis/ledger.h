@@ -21,7 +21,14 @@ model::Ledger make_ledger(const LedgerInput& input, base::TextArena texts = {});
 // What the kernel's counters alone tell, where no page may be looked at.
 model::Ledger make_counter_ledger(const SystemReport& report);
 
-// Addresses of the files and caches that the tally met, the largest first.
-std::vector<uint64_t> owners_of(const PageTally& tally, PageClass page_class);
+// A file or a slab cache that the tally met.
+struct PageOwner {
+  uint64_t address = 0;
+  uint64_t pages = 0;
+  bool operator==(const PageOwner&) const = default;
+};
+
+// The largest first.
+std::vector<PageOwner> owners_of(const PageTally& tally, PageClass page_class);
 
 }  // namespace tidemark::analysis

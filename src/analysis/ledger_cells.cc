@@ -143,8 +143,9 @@ void CellMaker::add_counted(const TallyKey& key, uint64_t count) {
       add(LedgerClass::Slab, "(large kmalloc)", count, key.group);
       break;
     case PageClass::KernelStack:
-      add(LedgerClass::KernelStacks, process_label(input_.processes, key.owner),
-          count, key.group);
+      add(LedgerClass::KernelStacks,
+          texts_.keep(process_label(input_.processes, key.owner)), count,
+          key.group);
       break;
     case PageClass::Compressed:
       add(LedgerClass::Compressed, "(zsmalloc)", count, key.group);
@@ -293,8 +294,8 @@ void CellMaker::add_rest() {
 }
 
 void CellMaker::make() {
-  for (const auto& [key, count] : input_.tally->counts())
-    add_counted(key, count);
+  input_.tally->counts().visit(
+      [&](const TallyKey& key, uint64_t count) { add_counted(key, count); });
   add_slab();
   add_page_tables();
   add_boot();

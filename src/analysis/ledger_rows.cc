@@ -100,7 +100,6 @@ void LedgerRows::add(const LedgerCell& cell) {
   // A file's row has no parts, and there are many.
   const bool is_file = place.part.empty() && !place.top.empty();
   row.owner = is_file ? place.top : place.part;
-  if (row.owner == kOtherFiles) row.owner_count = input_.other_file_count;
   if (!is_file) {
     LedgerRow& top = top_of(cell.ledger_class, place);
     top.bytes += row.bytes;
@@ -109,6 +108,15 @@ void LedgerRows::add(const LedgerCell& cell) {
       return;
     }
     row.parent = name_of(top);
+  }
+  // One for each file that has no row of its own: they must not take the place
+  // of one first.
+  if (row.owner == kOtherFiles) {
+    LedgerRow& others = others_[{row.ledger_class, row.parent}];
+    row.bytes += others.bytes;
+    row.owner_count = input_.other_file_count;
+    others = row;
+    return;
   }
   if (rows_.size() >= merge_at_) merge();
   rows_.push_back(row);
@@ -185,7 +193,10 @@ std::vector<uint32_t> LedgerRows::order() const {
 std::vector<LedgerRow> LedgerRows::take() {
   for (const auto& [key, top] : tops_)
     rows_.push_back(top);
+  for (const auto& [key, others] : others_)
+    rows_.push_back(others);
   tops_.clear();
+  others_.clear();
   merge();
   put_in_order(rows_, order());
   return std::exchange(rows_, {});

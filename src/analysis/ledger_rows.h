@@ -48,6 +48,9 @@ class LedgerRows {
   // Rows that can have parts: few.
   std::map<std::pair<model::LedgerClass, std::string_view>, model::LedgerRow>
       tops_;
+  // What stands for files without a row, by class and parent.
+  std::map<std::pair<model::LedgerClass, std::string_view>, model::LedgerRow>
+      others_;
   std::vector<model::LedgerRow> rows_;  // parts, and rows of files
   size_t merge_at_ = 0;  // so many rows are worth a look for equal ones
 };

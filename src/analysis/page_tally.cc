@@ -17,14 +17,6 @@ constexpr uint64_t kCacheFlags =
 
 }  // namespace
 
-size_t TallyKeyHash::operator()(const TallyKey& key) const {
-  constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;
-  uint64_t hash = static_cast<uint64_t>(key.page_class) + 1;
-  hash = (hash ^ key.owner) * kOdd;
-  hash = ((hash >> 29) ^ hash ^ key.group) * kOdd;
-  return hash ^ (hash >> 32);
-}
-
 void PageTally::set_stacks(const std::vector<model::KernelStack>& stacks) {
   for (const model::KernelStack& stack : stacks) {
     for (uint64_t frame : stack.frames)
@@ -131,8 +123,8 @@ void PageTally::compare(const Page& page, SetId set) {
 void PageTally::correct(const Page& page, SetId from, SetId to) {
   const TallyKey before = classify(page, from);
   const TallyKey after = classify(page, to);
-  --counts_[before];
-  ++counts_[after];
+  counts_.subtract(before, 1);
+  counts_.add(after, 1);
   --class_counts_[static_cast<size_t>(before.page_class)];
   ++class_counts_[static_cast<size_t>(after.page_class)];
 }
@@ -143,7 +135,7 @@ void PageTally::add(const model::PageChunk& chunk) {
   uint64_t run = 0;
   const auto flush = [&] {
     if (run == 0) return;
-    counts_[last] += run;
+    counts_.add(last, run);
     class_counts_[static_cast<size_t>(last.page_class)] += run;
     run = 0;
   };
@@ -213,7 +205,7 @@ PageTally SampleTally::estimate(uint64_t total_pages,
   }
   for (size_t i = 0; i < kPageClassCount; ++i) {
     if (counts[i] > 0) {
-      estimate.counts_[{static_cast<PageClass>(i), 0, 0}] = counts[i];
+      estimate.counts_.add({static_cast<PageClass>(i), 0, 0}, counts[i]);
     }
   }
   estimate.page_count_ = total_pages;

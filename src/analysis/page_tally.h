@@ -5,10 +5,10 @@
 #include <array>
 #include <cstdint>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "analysis/page_sets.h"
+#include "analysis/tally_table.h"
 #include "model/ledger.h"
 #include "model/page_census.h"
 
@@ -42,22 +42,11 @@ enum class PageClass : uint8_t {
 };
 inline constexpr size_t kPageClassCount = 21;
 
-struct TallyKey {
-  PageClass page_class = PageClass::Unstable;
-  uint64_t owner = 0;  // a SetId, an address, or a pid, as the class has it
-  uint64_t group = 0;  // inode of the control group
-  bool operator==(const TallyKey&) const = default;
-};
-
 // What pages are told apart by, beside their flags.
 enum class TallyBy : uint8_t {
   Owner,   // files and shared memory by what they are
   Mapper,  // by who maps them
   Count,   // nobody was asked who maps them: by how often they are mapped
-};
-
-struct TallyKeyHash {
-  size_t operator()(const TallyKey& key) const;
 };
 
 class PageTally {
@@ -69,8 +58,7 @@ class PageTally {
   void set_stacks(const std::vector<model::KernelStack>& stacks);
   void add(const model::PageChunk& chunk);
 
-  using Counts = std::unordered_map<TallyKey, uint64_t, TallyKeyHash>;
-  const Counts& counts() const { return counts_; }
+  const TallyTable& counts() const { return counts_; }
   uint64_t page_count() const { return page_count_; }
   uint64_t count_of(PageClass page_class) const {
     return class_counts_[static_cast<size_t>(page_class)];
@@ -104,7 +92,7 @@ class PageTally {
   const PageSets& sets_;
   TallyBy by_ = TallyBy::Owner;
   std::unordered_map<uint64_t, int32_t> stacks_;
-  Counts counts_;
+  TallyTable counts_;
   std::array<uint64_t, kPageClassCount> class_counts_{};
   uint64_t page_count_ = 0;
   bool has_structs_ = false;

@@ -21,13 +21,13 @@ void add_pages(WhatIf& result, const LedgerInput& input,
         members, [&](const SetMember& one) { return dies[one.process]; });
     one_dies[set] = all_die[set] && members.size() == 1;
   }
-  for (const auto& [key, count] : input.tally->counts()) {
+  input.tally->counts().visit([&](const TallyKey& key, uint64_t count) {
     const bool is_of_set = key.page_class == PageClass::Anon ||
                            key.page_class == PageClass::File ||
                            key.page_class == PageClass::Shmem;
     if (!is_of_set || key.owner >= all_die.size() ||
         !all_die[static_cast<size_t>(key.owner)]) {
-      continue;
+      return;
     }
     const uint64_t bytes = count * input.page_bytes;
     if (key.page_class == PageClass::Anon) result.anon_bytes += bytes;
@@ -37,7 +37,7 @@ void add_pages(WhatIf& result, const LedgerInput& input,
         one_dies[static_cast<size_t>(key.owner)]) {
       result.private_sum_bytes += bytes;
     }
-  }
+  });
 }
 
 // A file of tmpfs stays while it has a name, a segment until it is removed.

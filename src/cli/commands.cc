@@ -22,6 +22,8 @@ const std::vector<CommandEntry>& command_table() {
        kmap_command},
       {"graph", "the machine as a tree of records, in memgraph's JSON",
        graph_command},
+      {"treemap", "all RAM as boxes in boxes: parts, groups, processes",
+       treemap_command},
       {"buckets", "all RAM under names people know, by rules", buckets_command},
       {"trace", "kernel page allocations by task, module and stack, with peaks",
        trace_command},

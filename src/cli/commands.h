@@ -22,6 +22,7 @@ Command import_command();
 Command export_command();
 Command ledger_command();
 Command graph_command();
+Command treemap_command();
 Command buckets_command();
 Command doctor_command();
 Command completion_command();

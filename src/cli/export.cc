@@ -355,7 +355,7 @@ void add_span_options(OptionTable& table, ExportOptions& o) {
   table.value(
       "--to-tick", "N", "up to this tick",
       [&o](const std::string& word) { return take_tick(word, o.last_tick); });
-  table.value("--pid", "PID", "this process alone", o.pid);
+  table.value("-p,--pid", "PID", "this process alone", o.pid);
   table.value("--process", "ID", "the same by its number in the recording",
               o.process);
 }

@@ -84,7 +84,8 @@ base::Result<ExitCode> run_ledger(LedgerCommandOptions options) {
   if (!is_text) {
     status = view::write_ledger_json(
         reading->ledger, reading->what_if, json_layout(options.common.format),
-        [&](std::string_view part) { return output->write(part); });
+        [&](std::string_view part) { return output->write(part); },
+        reading->other_files);
     if (!status) return status.error();
     return ExitCode::Done;
   }

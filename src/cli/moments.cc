@@ -47,6 +47,17 @@ std::optional<uint64_t> parse_clock(std::string_view word) {
   return ns;
 }
 
+// "0", "0s", "0.0min": a period of that length makes no sense, a moment does.
+bool is_zero_duration(std::string_view word) {
+  const size_t end = std::min(word.find_first_not_of("0."), word.size());
+  const std::string_view number = word.substr(0, end);
+  if (!number.starts_with('0') || std::ranges::count(number, '.') > 1) {
+    return false;
+  }
+  return static_cast<bool>(
+      base::parse_duration("1" + std::string(word.substr(end))));
+}
+
 // Of the ticks that are not after the moment the latest. They need not be in
 // the order of this clock: somebody may have set it back, and imported files
 // come as they were named.
@@ -91,7 +102,9 @@ base::Result<size_t> find_moment(const store::Recording& recording,
   std::optional<uint64_t> since_start = parse_clock(word);
   if (!since_start) {
     const std::string plain = word.starts_with('+') ? word.substr(1) : word;
-    base::Result<uint64_t> duration = base::parse_duration(plain);
+    base::Result<uint64_t> duration = is_zero_duration(plain)
+                                          ? base::Result<uint64_t>(uint64_t{0})
+                                          : base::parse_duration(plain);
     if (!duration || plain.ends_with("Hz")) return no_moment(word);
     since_start = *duration;
   }

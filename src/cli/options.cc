@@ -8,9 +8,13 @@
 
 #include "base/escape.h"
 #include "base/text.h"
+#include "base/units.h"
 
 namespace tidemark::cli {
 namespace {
+
+// Whoever multiplies a count of rows by something stays far from overflow.
+constexpr uint64_t kMostCount = 1'000'000'000'000;
 
 using base::ErrorKind;
 
@@ -164,6 +168,12 @@ void OptionTable::count(std::string names, std::string help,
             return base::fail(ErrorKind::Misused,
                               "'" + base::visible(word) + "' is not a count",
                               "a whole number from 1 on");
+          }
+          if (*number > kMostCount) {
+            return base::fail(ErrorKind::Misused,
+                              "'" + base::visible(word) +
+                                  "' is more than there can be of anything",
+                              "at most " + base::grouped(kMostCount));
           }
           take(*number);
           return base::Ok{};

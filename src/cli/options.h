@@ -38,7 +38,8 @@ class OptionTable {
   void value(std::string names, std::string placeholder, std::string help,
              std::string& target);
   // A whole number from one on: of rows, of readings. "0" is refused, since
-  // what it could mean (none, no limit) differs from one reader to the next.
+  // what it could mean (none, no limit) differs from one reader to the next; so
+  // is what there cannot be of anything.
   void count(std::string names, std::string help,
              std::function<void(uint64_t)> take);
   void choice(std::string names, std::vector<std::string> choices,

@@ -1,13 +1,13 @@
 #include "parse/bucket_rules.h"
 
 #include <cstddef>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "base/escape.h"
+#include "parse/json_lines.h"
 
 namespace tidemark::parse {
 namespace {
@@ -17,41 +17,6 @@ using model::BucketRule;
 
 constexpr size_t kMostRules = 10000;
 constexpr size_t kMostNameBytes = 200;
-
-// Hands the text to the parser and counts the lines it has taken.
-class CountingIterator {
- public:
-  // NOLINTBEGIN(readability-identifier-naming): as iterator_traits has them
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
-  // NOLINTEND(readability-identifier-naming)
-
-  CountingIterator(const char* at, size_t* line) : at_(at), line_(line) {}
-  reference operator*() const { return *at_; }
-  CountingIterator& operator++() {
-    if (*at_ == '\n') ++*line_;
-    ++at_;
-    return *this;
-  }
-  CountingIterator operator++(int) {
-    CountingIterator before = *this;
-    ++*this;
-    return before;
-  }
-  bool operator==(const CountingIterator& other) const {
-    return at_ == other.at_;
-  }
-  bool operator!=(const CountingIterator& other) const {
-    return at_ != other.at_;
-  }
-
- private:
-  const char* at_;
-  size_t* line_;
-};
 
 // Takes the values as the parser meets them: a tree of them would not know
 // their lines. The names are the library's.

@@ -13,7 +13,7 @@ namespace {
 
 using model::PageStruct;
 
-constexpr uint64_t kChunkFrames = uint64_t{1} << 16;
+constexpr uint64_t kChunkFrames = uint64_t{1} << 14;
 // What is skipped is skipped in steps of so many.
 constexpr uint64_t kStepFrames = 512;
 // A gap of so many frames is cheaper to read than another call.

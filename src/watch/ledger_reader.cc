@@ -1,5 +1,6 @@
 #include "watch/ledger_reader.h"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,6 +28,7 @@
 #include "source/page_census.h"
 #include "source/process_source.h"
 #include "source/system_source.h"
+#include "watch/ledger_names.h"
 
 namespace tidemark::watch {
 namespace {
@@ -34,6 +36,8 @@ namespace {
 using analysis::LedgerProcess;
 using analysis::PageClass;
 using model::LedgerTier;
+
+constexpr int kLargeBytes = 128 << 10;
 
 // What it takes to look at pages.
 struct Pages {
@@ -88,7 +92,7 @@ class LedgerReader {
     return source::ram_frames(*input_.kernel.iomem, input_.page_bytes);
   }
   base::Status take_census();
-  void name_files(const std::vector<uint64_t>& addresses);
+  void name_files(std::span<const analysis::PageOwner> owners);
   void name_owners();
   base::Status look_again();
   void open_structs();
@@ -102,8 +106,9 @@ class LedgerReader {
   analysis::LedgerInput input_;
   std::unordered_set<int32_t> known_pids_;
   std::map<std::string, uint64_t> group_inodes_;
-  std::vector<std::string> group_paths_;  // of the processes
-  base::TextArena texts_;                 // names of files
+  std::vector<std::string> group_paths_;     // of the processes
+  base::TextArena texts_;                    // names of files
+  std::vector<analysis::PageOwner> others_;  // files without a name
   analysis::PageSets sets_;
   std::optional<analysis::PageTally> tally_;
   std::optional<source::PageStructs> structs_;
@@ -198,40 +203,37 @@ base::Status LedgerReader::take_census() {
       [&](const model::PageChunk& chunk) { tally_->add(chunk); });
 }
 
-// Some at a time: only their names are kept.
-void LedgerReader::name_files(const std::vector<uint64_t>& addresses) {
-  constexpr size_t kSome = 1024;
-  const source::FileNames names(roots_);
-  input_.files.reserve(addresses.size());
-  for (size_t begin = 0; begin < addresses.size(); begin += kSome) {
-    const size_t end = std::min(addresses.size(), begin + kSome);
-    base::Result<std::vector<model::CachedFile>> told =
-        structs_->name_files(std::span(addresses).subspan(begin, end - begin));
-    if (!told) break;
-    for (const model::CachedFile& file : *told)
-      input_.files.push_back({file.address, texts_.keep(names.name(file))});
-  }
-  std::ranges::sort(input_.files, {}, &analysis::FileName::address);
+void LedgerReader::name_files(std::span<const analysis::PageOwner> owners) {
+  // What was not told of has no name: it is one of the others.
+  (void)visit_file_names(
+      *structs_, source::FileNames(roots_), owners,
+      [&](const NamedFile& file) -> base::Status {
+        input_.files.push_back({file.address, texts_.keep(file.name)});
+        return base::Ok{};
+      });
 }
 
 void LedgerReader::name_owners() {
   if (!structs_) return;
-  std::vector<uint64_t> files;
-  std::vector<uint64_t> cached;
   if (!tally_->is_by_mapper()) {
-    files = owners_of(*tally_, PageClass::Shmem);
-    cached = owners_of(*tally_, PageClass::File);
+    const std::vector<analysis::PageOwner> shared =
+        owners_of(*tally_, PageClass::Shmem);
+    std::vector<analysis::PageOwner> cached =
+        owners_of(*tally_, PageClass::File);
+    const size_t named = std::min(cached.size(), options_.named_file_count);
+    input_.files.reserve(shared.size() + named);
+    name_files(shared);
+    name_files(std::span(cached).first(named));
+    std::ranges::sort(input_.files, {}, &analysis::FileName::address);
+    input_.other_file_count = cached.size() - named;
+    others_.assign(cached.begin() + static_cast<ptrdiff_t>(named),
+                   cached.end());
   }
-  if (options_.named_file_count != 0 &&
-      cached.size() > options_.named_file_count) {
-    input_.other_file_count = cached.size() - options_.named_file_count;
-    cached.resize(options_.named_file_count);
-  }
-  std::ranges::copy(cached, std::back_inserter(files));
-  std::vector<uint64_t>().swap(cached);
-  name_files(files);
+  std::vector<uint64_t> slabs;
+  for (const analysis::PageOwner& owner : owners_of(*tally_, PageClass::Slab))
+    slabs.push_back(owner.address);
   base::Result<std::vector<model::SlabCacheName>> caches =
-      structs_->name_caches(owners_of(*tally_, PageClass::Slab));
+      structs_->name_caches(slabs);
   if (caches) {
     for (model::SlabCacheName& cache : *caches)
       input_.caches[cache.address] = std::move(cache.name);
@@ -338,6 +340,9 @@ base::Result<LedgerReading> LedgerReader::read_sample() {
 base::Result<LedgerReading> LedgerReader::read() {
   const uint64_t started = base::monotonic_ns();
   open_structs();
+  // Tables of megabytes follow one another here: what is freed must go back to
+  // the system, and not be kept for the next of that size.
+  ::mallopt(M_MMAP_THRESHOLD, kLargeBytes);
   base::Status status = read_processes();
   if (!status) return status.error();
   read_counters();
@@ -353,6 +358,7 @@ base::Result<LedgerReading> LedgerReader::read() {
   sets_.forget_pages();
   tally_->forget_disagreements();
   census_.forget_chunk();
+  ::malloc_trim(0);  // it was in many small pieces
   name_owners();
   input_.tally = &*tally_;
   input_.sets = &sets_;
@@ -363,6 +369,11 @@ base::Result<LedgerReading> LedgerReader::read() {
   reading.ledger.unreadable_pages = unreadable_pages_;
   if (!options_.dying_pids.empty() || !options_.dying_groups.empty()) {
     reading.what_if = imagine();
+  }
+  if (!others_.empty()) {
+    reading.other_files = name_later(std::move(*structs_), roots_,
+                                     std::move(others_), input_.page_bytes);
+    structs_.reset();
   }
   reading.ledger.tier_note = tier_note_;
   reading.ledger.own_bytes = own_bytes;

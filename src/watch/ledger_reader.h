@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "model/ledger.h"
 #include "source/roots.h"
+#include "watch/ledger_names.h"
 
 namespace tidemark::watch {
 
@@ -21,9 +22,9 @@ struct LedgerOptions {
   model::LedgerTier most = model::LedgerTier::Structs;
   // Looks at about so many pages at random; 0: at all of them.
   uint64_t sample_pages = 0;
-  // Only the largest so many files are asked for by name: that of 50,000 takes
-  // a tenth of a second. 0: all.
-  size_t named_file_count = 0;
+  // Only the largest so many files are asked for by name and have rows: that of
+  // 50,000 takes a tenth of a second, and a row 200 bytes.
+  size_t named_file_count = 20'000;
   // Processes whose end is imagined: pids, and paths of control groups.
   std::vector<int32_t> dying_pids;
   std::vector<std::string> dying_groups;
@@ -32,6 +33,7 @@ struct LedgerOptions {
 struct LedgerReading {
   model::Ledger ledger;
   std::optional<analysis::WhatIf> what_if;
+  OtherFiles other_files;  // empty: every file has a row
 };
 
 base::Result<LedgerReading> read_ledger(const source::Roots& roots,

@@ -1,5 +1,8 @@
 #include "view/json/ledger.h"
 
+#include <algorithm>
+
+#include "analysis/ledger_cells.h"
 #include "view/json/use.h"
 
 namespace tidemark::view {
@@ -27,6 +30,24 @@ void write_row(base::JsonWriter& json, const LedgerRow& row, bool is_sample) {
   json.end_object();
 }
 
+base::Status write_others(const LedgerRow& many, const RowStream& other_files,
+                          const RowVisitor& write_one) {
+  uint64_t left = many.bytes;
+  base::Status status = other_files([&](const LedgerRow& row) -> base::Status {
+    LedgerRow part = row;
+    part.parent = many.parent;
+    // The sum was made before: no part is larger than what is left of it.
+    part.bytes = std::min(row.bytes, left);
+    if (part.bytes == 0) return base::Ok{};
+    left -= part.bytes;
+    return write_one(part);
+  });
+  if (!status || left == 0) return status;
+  LedgerRow rest = many;
+  rest.bytes = left;
+  return write_one(rest);
+}
+
 void write_what_if(base::JsonWriter& json, const analysis::WhatIf& result) {
   json.key("what_if");
   json.begin_object();
@@ -47,8 +68,8 @@ void write_what_if(base::JsonWriter& json, const analysis::WhatIf& result) {
 base::Status write_ledger_json(const model::Ledger& ledger,
                                const std::optional<analysis::WhatIf>& what_if,
                                base::JsonWriter::Layout layout,
-                               const PartWriter& write) {
-  constexpr size_t kPartBytes = size_t{64} << 10;
+                               const PartWriter& write,
+                               const RowStream& other_files) {
   base::JsonWriter json(layout);
   json.begin_object();
   json.member("schema", "tidemark.ledger/1");
@@ -67,10 +88,17 @@ base::Status write_ledger_json(const model::Ledger& ledger,
   }
   json.key("rows");
   json.begin_array();
-  for (const LedgerRow& row : ledger.rows) {
+  const RowVisitor write_one = [&](const LedgerRow& row) -> base::Status {
+    constexpr size_t kPartBytes = size_t{64} << 10;
     write_row(json, row, ledger.sampled_pages > 0);
-    if (json.ready_bytes() < kPartBytes) continue;
-    base::Status status = write(json.take_ready());
+    if (json.ready_bytes() < kPartBytes) return base::Ok{};
+    return write(json.take_ready());
+  };
+  for (const LedgerRow& row : ledger.rows) {
+    const bool is_many = other_files && row.owner == analysis::kOtherFiles &&
+                         row.ledger_class == model::LedgerClass::File;
+    base::Status status =
+        is_many ? write_others(row, other_files, write_one) : write_one(row);
     if (!status) return status;
   }
   json.end_array();

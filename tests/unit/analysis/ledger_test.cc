@@ -313,7 +313,7 @@ TEST(OwnersOf, TheLargestFirst) {
   machine.add(3, model::kPageLru, {}, 2, &large);
   machine.add(3, model::kPageLru, {}, 2, &small);
   EXPECT_EQ(owners_of(*machine.tally, PageClass::File),
-            (std::vector<uint64_t>{kFile + 8, kFile}));
+            (std::vector<PageOwner>{{kFile + 8, 6}, {kFile, 5}}));
 }
 
 }  // namespace

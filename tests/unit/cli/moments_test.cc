@@ -53,6 +53,10 @@ TEST_F(Moments, EveryWayToNameOneLeadsToTheLastTickNotAfterIt) {
   const std::pair<const char*, size_t> known[] = {
       {"start", 0},
       {"end", 3},
+      {"0", 0},
+      {"0s", 0},
+      {"+0.0min", 0},
+      {"00ms", 0},
       {"tick:0", 0},
       {"tick:3", 3},
       {"2027-01-15T08:00:00Z", 0},

@@ -248,7 +248,7 @@ uint64_t counted(const std::vector<std::string>& arguments) {
 TEST(ParseOptions, ACountIsAWholeNumberFromOneOn) {
   EXPECT_EQ(counted({}), 7U);
   EXPECT_EQ(counted({"--top", "1"}), 1U);
-  EXPECT_EQ(counted({"--top=18446744073709551615"}), UINT64_MAX);
+  EXPECT_EQ(counted({"--top=1000000000000"}), 1'000'000'000'000U);
   EXPECT_EQ(counted({"--top", "3", "--top", "5"}), 5U) << "the last counts";
 }
 
@@ -266,6 +266,22 @@ TEST(ParseOptions, WhatIsNoCountIsRefusedAndNotTaken) {
                          "'" + std::string(word) + "' is not a count",
                          "a whole number from 1 on"));
     EXPECT_FALSE(is_taken) << word;
+  }
+}
+
+// Twice as many rows must still be a number.
+TEST(ParseOptions, ACountThatNothingHasIsRefused) {
+  for (const char* word :
+       {"1000000000001", "9223372036854775808", "18446744073709551615"}) {
+    OptionTable table;
+    table.count("--top", "rows", [](uint64_t) { ADD_FAILURE(); });
+    const base::Status status = parse_options(table, {"--top", word});
+    ASSERT_FALSE(status) << word;
+    EXPECT_EQ(status.error(),
+              base::fail(ErrorKind::Misused,
+                         "'" + std::string(word) +
+                             "' is more than there can be of anything",
+                         "at most 1,000,000,000,000"));
   }
 }
 

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
+#include "analysis/ledger_cells.h"
 #include "unit/json_check.h"
 #include "unit/view/ledger_example.h"
 
@@ -108,6 +110,70 @@ TEST(LedgerJson, HostileNamesComeBackAsTheyWere) {
   ASSERT_TRUE(check.is_valid());
   EXPECT_NE(std::ranges::find(check.strings(), "/srv/" + name),
             check.strings().end());
+}
+
+// A ledger whose file row of 100 bytes has 30 with a name and 70 without.
+Ledger with_others() {
+  const auto row = [](std::string_view owner, uint64_t bytes) {
+    model::LedgerRow made = ledger_row(model::LedgerClass::File, owner, 0);
+    made.bytes = bytes;
+    if (!owner.empty()) made.parent = "file";
+    return made;
+  };
+  Ledger ledger;
+  ledger.rows = {row("", 100), row("/a", 30), row(analysis::kOtherFiles, 70)};
+  return ledger;
+}
+
+std::string json_with(const RowStream& other_files) {
+  std::string text;
+  const base::Status status = write_ledger_json(
+      with_others(), {}, JsonWriter::Layout::OneLine,
+      [&](std::string_view part) -> base::Status {
+        text += part;
+        return base::Ok{};
+      },
+      other_files);
+  EXPECT_TRUE(status);
+  return text;
+}
+
+RowStream files(std::vector<uint64_t> sizes) {
+  return [sizes](const RowVisitor& visit) -> base::Status {
+    for (uint64_t bytes : sizes) {
+      const std::string name = "/of " + std::to_string(bytes);
+      model::LedgerRow row;
+      row.ledger_class = model::LedgerClass::File;
+      row.owner = name;
+      row.bytes = bytes;
+      base::Status status = visit(row);
+      if (!status) return status;
+    }
+    return base::Ok{};
+  };
+}
+
+TEST(LedgerJson, FilesWithoutARowComeInThePlaceOfTheOneForAll) {
+  const std::string json = json_with(files({40, 30}));
+  EXPECT_TRUE(has(json, R"("owner":"/of 40","bytes":40,"parent":"file"})"));
+  EXPECT_TRUE(has(json, R"("owner":"/of 30","bytes":30,"parent":"file"})"));
+  EXPECT_FALSE(has(json, "other files")) << json;
+}
+
+TEST(LedgerJson, WhatIsGoneMeanwhileStaysInTheRowForAll) {
+  const std::string json = json_with(files({40}));
+  EXPECT_TRUE(has(json, R"("owner":"/of 40","bytes":40,)")) << json;
+  EXPECT_TRUE(has(json, R"x("owner":"(other files)","bytes":30,)x")) << json;
+}
+
+TEST(LedgerJson, FilesAreNeverMoreThanTheirSum) {
+  const std::string json = json_with(files({60, 50, 40}));
+  EXPECT_TRUE(has(json, R"("owner":"/of 50","bytes":10,)")) << json;
+  EXPECT_FALSE(has(json, "/of 40")) << json;
+}
+
+TEST(LedgerJson, WithoutAStreamTheRowForAllIsARow) {
+  EXPECT_TRUE(has(json_with({}), R"x("owner":"(other files)","bytes":70,)x"));
 }
 
 }  // namespace

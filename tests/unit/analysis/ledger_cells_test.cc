@@ -1,0 +1,121 @@
+#include "analysis/ledger_cells.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "unit/analysis/ledger_machine.h"
+
+namespace tidemark::analysis {
+namespace {
+
+using model::LedgerClass;
+
+// A cell whose texts are copied: those of a cell must last longer than it.
+struct Copy {
+  LedgerClass ledger_class;
+  std::string owner;
+  uint64_t group;
+  uint64_t pages;
+  bool operator==(const Copy&) const = default;
+};
+
+// Read only when all have come, as the rows are.
+std::vector<Copy> cells_of(Machine& machine) {
+  machine.input.tally = machine.tally.get();
+  machine.input.sets = &machine.sets;
+  base::TextArena texts;
+  std::vector<LedgerCell> cells;
+  visit_cells(machine.input, texts,
+              [&](const LedgerCell& cell) { cells.push_back(cell); });
+  std::vector<Copy> copies;
+  for (const LedgerCell& cell : cells)
+    copies.push_back(
+        {cell.ledger_class, std::string(cell.owner), cell.group, cell.pages});
+  return copies;
+}
+
+bool has(const std::vector<Copy>& cells, const Copy& wanted) {
+  return std::ranges::find(cells, wanted) != cells.end();
+}
+
+uint64_t sum_of(const std::vector<Copy>& cells) {
+  uint64_t sum = 0;
+  for (const Copy& cell : cells) {
+    EXPECT_GT(cell.pages, 0U) << cell.owner;
+    sum += cell.pages;
+  }
+  return sum;
+}
+
+TEST(LedgerCells, EveryPageIsInOneCell) {
+  Machine machine(2);
+  const model::PageStruct file = known(kFile);
+  const model::PageStruct slab = known(kCache);
+  const model::PageStruct other = known();
+  machine.add(5, model::kPageAnon, {0}, 1, &other);
+  machine.add(7, model::kPageLru, {}, 2, &file);
+  machine.add(3, model::kPageSlab, {}, 0, &slab);
+  machine.add(11, model::kPageBuddy, {}, 0, &other);
+  machine.add(4, 0, {}, 0, &other);
+  const std::vector<Copy> cells = cells_of(machine);
+  EXPECT_EQ(sum_of(cells), 30U);
+  EXPECT_TRUE(has(cells, {LedgerClass::AnonPrivate, "even (100)", 1, 5}));
+  EXPECT_TRUE(has(cells, {LedgerClass::File, "/usr/bin/tool", 2, 7}));
+  EXPECT_TRUE(has(cells, {LedgerClass::Slab, "dentry", 0, 3}));
+  EXPECT_TRUE(has(cells, {LedgerClass::Free, "(buddy lists)", 0, 11}));
+  EXPECT_TRUE(has(cells, {LedgerClass::Boot,
+                          "(hash tables, firmware and other early use)", 0, 4}))
+      << "no zone says that it was given to the allocator";
+}
+
+TEST(LedgerCells, AFileWithoutANameIsOneOfTheOthers) {
+  Machine machine(0);
+  const model::PageStruct file = known(kFile + 64);
+  machine.add(2, model::kPageLru, {}, 0, &file);
+  EXPECT_TRUE(has(cells_of(machine),
+                  {LedgerClass::File, std::string(kOtherFiles), 0, 2}));
+}
+
+// The name of a process is made for the cell alone, and must outlast it.
+TEST(LedgerCells, StacksOfTasksKeepTheNamesOfTheirProcesses) {
+  Machine machine(2);
+  machine.tally->set_stacks(
+      {{100, 100, "", {1, 2, 3, 4}}, {101, 101, "", {5, 6}}, {7, 7, "", {7}}});
+  const model::PageStruct info = known();
+  machine.add(7, 0, {}, 1, &info);
+  const std::vector<Copy> cells = cells_of(machine);
+  EXPECT_TRUE(has(cells, {LedgerClass::KernelStacks, "even (100)", 1, 4}));
+  EXPECT_TRUE(has(cells, {LedgerClass::KernelStacks, "odd (101)", 1, 2}));
+  EXPECT_TRUE(has(cells, {LedgerClass::KernelStacks, "(7, ended)", 1, 1}));
+}
+
+TEST(LedgerCells, PageTablesGoToProcessesAsFarAsTheyGo) {
+  Machine machine(2);
+  machine.input.processes[0].page_table_bytes = 3 * kPage;
+  machine.input.processes[1].page_table_bytes = 9 * kPage;
+  machine.add(5, model::kPageTable);
+  const std::vector<Copy> cells = cells_of(machine);
+  EXPECT_TRUE(has(cells, {LedgerClass::PageTables, "even (100)", 1, 3}));
+  EXPECT_TRUE(has(cells, {LedgerClass::PageTables, "odd (101)", 2, 2}));
+  EXPECT_EQ(sum_of(cells), 5U);
+}
+
+TEST(LedgerCells, SlabsWithoutStructsAreAsTheCachesCount) {
+  Machine machine(0);
+  model::SlabCache large;
+  large.name = "dentry";
+  large.slabs = 3;
+  large.pages_per_slab = 2;
+  machine.input.kernel.slab =
+      model::known(std::vector<model::SlabCache>{large});
+  machine.add(8, model::kPageSlab);
+  const std::vector<Copy> cells = cells_of(machine);
+  EXPECT_TRUE(has(cells, {LedgerClass::Slab, "dentry", 0, 6}));
+  EXPECT_TRUE(has(cells, {LedgerClass::Slab, "(not told apart)", 0, 2}));
+}
+
+}  // namespace
+}  // namespace tidemark::analysis
