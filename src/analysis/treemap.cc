@@ -19,7 +19,7 @@ using model::GraphRecordObject;
 
 constexpr std::string_view kPrograms = "kernel/vmo";
 // Groups nest some ten deep; the reader of a tree may use a frame for each.
-constexpr size_t kDeepest = 1000;
+constexpr size_t kDeepestNesting = 1000;
 // An exbibyte: sums stay far from where they overflow.
 constexpr uint64_t kMostBytes = uint64_t{1} << 60;
 
@@ -118,7 +118,7 @@ base::Result<Order> put_in_order(const std::vector<GraphRecord>& records) {
     const size_t place = order.top_down[next];
     for (size_t child : children[place]) {
       depth[child] = depth[place] + 1;
-      if (depth[child] > kDeepest) {
+      if (depth[child] > kDeepestNesting) {
         return malformed(shown(records[child].id) + " is nested too deep");
       }
       order.top_down.push_back(child);

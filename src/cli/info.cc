@@ -52,7 +52,7 @@ base::Result<analysis::InfoReport> report_of(
     report.tables.push_back({table.name, table.row_count, table.bytes});
   base::Result<std::optional<model::RecordedTrace>> trace = recording.trace();
   if (!trace) return trace.error();
-  report.trace = std::move(*trace);
+  report.trace = *trace;
   RecordedPeak peak(recording, {});
   base::Result<std::vector<analysis::Trend>> growing = peak.growing();
   if (!growing) return growing.error();

@@ -49,9 +49,10 @@ std::string FrameSample::filter() const {
   for (uint64_t bit = 1; (bit & mask_) != 0; bit <<= 1, ++order) {
     const std::string last = "pfn & " + std::to_string(bit);
     const std::string block = "pfn & " + std::to_string(bit << kBlockBits);
-    conditions.push_back("(order > " + std::to_string(order) + " || (" + last +
-                         " && " + block + ") || !(" + last + " || " + block +
-                         "))");
+    std::string condition = "(order > " + std::to_string(order) + " || (";
+    condition.append(last).append(" && ").append(block);
+    condition.append(") || !(").append(last).append(" || ").append(block);
+    conditions.push_back(condition + "))");
   }
   return joined(conditions);
 }

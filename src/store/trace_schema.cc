@@ -10,7 +10,7 @@ namespace {
 
 // Everything that changes is kept by the tick it changed in, and in a keyframe
 // once more in full: a moment is what was told from the last keyframe on.
-constexpr const char* kTables = R"sql(
+constexpr const char* kTraceTables = R"sql(
 CREATE TABLE trace_tick(
   tick INTEGER PRIMARY KEY, elapsed_ns INT NOT NULL, pages INT NOT NULL,
   peak_pages INT NOT NULL, peak_utc_ns INT NOT NULL,
@@ -60,14 +60,14 @@ CREATE TABLE trace_change(
 CREATE TABLE trace_low(leaf INTEGER PRIMARY KEY, pages TEXT NOT NULL) STRICT;
 )sql";
 
-constexpr const char* kTableNames[] = {
+constexpr const char* kTraceTableNames[] = {
     "trace_tick",        "trace_keyframe", "trace_fault",  "trace_note",
     "trace_module",      "trace_frame",    "trace_stack",  "trace_task",
     "trace_image",       "trace_leaf",     "trace_change", "trace_low",
     "trace_task_change",
 };
 
-constexpr const char* kViews = R"sql(
+constexpr const char* kTraceViews = R"sql(
 CREATE VIEW trace_ticks AS
   SELECT t.tick, k.utc, t.elapsed_ns, t.pages, t.peak_pages,
     t.pages * z.value AS bytes, t.peak_pages * z.value AS peak_bytes,
@@ -141,17 +141,18 @@ CREATE VIEW trace_spans AS
 }  // namespace
 
 base::Status create_trace_section(Database& database) {
-  return database.execute(squeezed_sql(std::string(kTables) + kViews));
+  return database.execute(
+      squeezed_sql(std::string(kTraceTables) + kTraceViews));
 }
 
 base::Result<bool> has_trace_section(Database& database) {
   size_t count = 0;
-  for (const char* name : kTableNames) {
+  for (const char* name : kTraceTableNames) {
     base::Result<bool> is_there = database.has_table(name);
     if (!is_there) return is_there.error();
     count += *is_there ? 1 : 0;
   }
-  if (count != 0 && count != std::size(kTableNames)) {
+  if (count != 0 && count != std::size(kTraceTableNames)) {
     return base::fail(
         base::ErrorKind::Malformed,
         database.path() + ": damaged: a part of the trace is missing");

@@ -58,16 +58,13 @@ inline constexpr TraceFaultName kTraceFaultNames[] = {
 };
 
 // What a task is, in one number.
-enum TraceTaskFlag : uint8_t {
-  kTraceTaskIsKernelThread = 1,
-  kTraceTaskIsInterrupt = 2,
-  kTraceTaskHasExited = 4,
-  kTraceTaskIsFolded = 8,
-};
+inline constexpr int kTraceTaskIsKernelThread = 1;
+inline constexpr int kTraceTaskIsInterrupt = 2;
+inline constexpr int kTraceTaskHasExited = 4;
+inline constexpr int kTraceTaskIsFolded = 8;
 
-enum TraceModuleFlag : uint8_t {
-  kTraceModuleWasLoaded = 1,
-  kTraceModuleWasUnloaded = 2,
-};
+// What became of a module.
+inline constexpr int kTraceModuleWasLoaded = 1;
+inline constexpr int kTraceModuleWasUnloaded = 2;
 
 }  // namespace tidemark::store
