@@ -84,6 +84,11 @@ CREATE VIEW trace_notes AS
   SELECT n.tick, (SELECT value FROM text WHERE id = n.text) AS text
   FROM trace_note n WHERE n.tick = (SELECT max(tick) FROM trace_note);
 
+CREATE VIEW trace_modules AS
+  SELECT m.tick, (SELECT value FROM text WHERE id = m.name) AS name,
+    m.image_bytes, m.flags & 1 AS was_loaded, m.flags >> 1 & 1 AS was_unloaded
+  FROM trace_module m WHERE m.tick = (SELECT max(tick) FROM trace_module);
+
 CREATE VIEW trace_frames AS
   SELECT f.id AS frame, f.address,
     (SELECT value FROM text WHERE id = f.symbol) AS symbol, f.offset,

@@ -111,7 +111,7 @@ TEST(LedgerRows, ManyRowsAreMergedAsTheyCome) {
   for (int i = 0; i < 6000; ++i)
     names.push_back("/file " + std::to_string(i));
   std::vector<LedgerCell> cells;
-  for (uint64_t group : {1, 2, 3}) {
+  for (uint64_t group : {uint64_t{1}, uint64_t{2}, uint64_t{3}}) {
     for (const std::string& name : names)
       cells.push_back(cell(LedgerClass::File, name, 1, group));
   }

@@ -33,13 +33,14 @@ struct Told {
   std::vector<std::string> tasks;
   std::vector<uint64_t> numbers;
   std::vector<std::string> notes;
+  std::vector<model::TraceModule> modules;
   model::TraceFaults faults;
   bool operator==(const Told&) const = default;
 };
 
 std::string words_of(const TraceFrame& frame) {
   return std::to_string(frame.address) + "/" + frame.symbol + "/" +
-         std::to_string(frame.offset) + "/" + frame.module;
+         std::to_string(frame.offset) + "/" + frame.module + "/" + frame.loads;
 }
 
 std::string words_of(const TraceTask& task) {
@@ -74,11 +75,13 @@ Told told_by(const Trace& trace) {
                   trace.sample_period,
                   trace.kernel_bytes,
                   trace.has_peaks ? 1U : 0U,
+                  trace.sees_bulk ? 1U : 0U,
                   trace.pages,
                   trace.peak_pages,
                   trace.peak_realtime_ns,
                   trace.low_stretch_ns};
   told.notes = trace.notes;
+  told.modules = trace.modules;
   told.faults = trace.faults;
   return told;
 }
@@ -98,6 +101,11 @@ class TraceHistory {
       frames_.push_back({i % 7 == 0 ? 0 : ~uint64_t{0} - i * 16,
                          i % 5 == 0 ? "" : "f'\xff;" + std::to_string(i), i,
                          i % 3 == 0 ? "mod" : ""});
+    }
+    // The same code of the loader, at work for others.
+    for (const char* name : {"one", "two"}) {
+      frames_.push_back(frames_[1]);
+      frames_.back().loads = name;
     }
   }
 
@@ -124,6 +132,8 @@ class TraceHistory {
                     static_cast<ptrdiff_t>(below(places_.size())));
     }
     if (chance(10)) notes_.push_back("note " + std::to_string(notes_.size()));
+    if (chance(12)) modules_.push_back({"mod\\", below(99), true, false});
+    if (chance(12) && !modules_.empty()) modules_.back().was_unloaded = true;
     if (chance(2)) faults_.untracked_freed += below(100);
     if (chance(10)) ++faults_.lost_events;
     return build();
@@ -198,6 +208,8 @@ class TraceHistory {
     head.peak_realtime_ns = 1'700'000'000'000'000'000 + elapsed_ns_;
     head.low_stretch_ns = 500'000'000;
     head.notes = notes_;
+    head.modules = modules_;
+    head.sees_bulk = true;
     head.faults = faults_;
     return builder.finish();
   }
@@ -207,6 +219,7 @@ class TraceHistory {
   std::vector<TraceTask> tasks_;
   std::vector<Place> places_;
   std::vector<std::string> notes_;
+  std::vector<model::TraceModule> modules_;
   model::TraceFaults faults_;
   uint64_t elapsed_ns_ = 0;
   uint64_t peak_pages_ = 0;
@@ -238,6 +251,7 @@ void expect_told(const Recording& recording, const std::vector<Told>& given,
     ASSERT_EQ(back.tasks, want.tasks) << "at tick " << i;
     ASSERT_EQ(back.numbers, want.numbers) << "at tick " << i;
     ASSERT_EQ(back.notes, want.notes) << "at tick " << i;
+    ASSERT_EQ(back.modules, want.modules) << "at tick " << i;
     ASSERT_EQ(back.faults, want.faults) << "at tick " << i;
   }
 }
