@@ -27,7 +27,7 @@ class Recorded : public testing::Test {
  protected:
   Recorded() : path_(folder_.file("a.tdm")) {
     std::vector<model::Sample> samples;
-    for (uint64_t second : {0, 1, 2}) {
+    for (uint64_t second : {uint64_t{0}, uint64_t{1}, uint64_t{2}}) {
       samples.push_back(sample_of(
           second,
           {process_of(42, {mapping_at(0x10000, "/data", 10 + 40 * second)})}));
