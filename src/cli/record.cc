@@ -410,7 +410,7 @@ Command record_command() {
       {"tidemark record -o day.tdm --all --max-size 200M", "the whole machine"},
       {"tidemark record -o db.tdm --name postgres", "as soon as it starts"},
       {"tidemark record -o build.tdm --with trace -- make",
-       "with the kernel's page allocations"},
+       "with kernel allocations"},
   };
   add_record_options(command.options, *options);
   command.run = [options] { return run_record(*options); };

@@ -488,7 +488,7 @@ Command trace_command() {
       {"tidemark trace -o day.tdm -f 10s --sample 16 -q",
        "a recording of the machine"},
       {"tidemark trace day.tdm --at peak --report module_summary",
-       "what held the most, later"},
+       "modules at the peak"},
   };
   OptionTable& table = command.options;
   add_options(table, options.get());
