@@ -284,24 +284,27 @@ base::Result<ExitCode> run_trace(TraceCommandOptions options) {
       source::open_roots(options.common.proc_path);
   if (!roots) return roots.error();
   options.text.has_banners = !options.reports.empty();
+  const bool reads_allocinfo = options.backend == "allocinfo";
+  const bool reads_page_owner =
+      options.backend == "pageowner" || !options.notes.page_owner_file.empty();
+  const bool reads_notes = reads_allocinfo || reads_page_owner;
+  if (options.common.format == Format::Csv && !reads_notes) {
+    return base::fail(ErrorKind::Misused,
+                      "csv is for the kernel's own notes, which are tables",
+                      "--backend pageowner or allocinfo; else --json");
+  }
   if (!options.recording.empty()) return run_recorded(options, *specs);
   if (!options.at.empty()) {
     return base::fail(ErrorKind::Misused, "--at is for recordings",
                       "tidemark trace FILE.tdm --at peak");
   }
-  const bool is_live = options.backend != "allocinfo" &&
-                       options.backend != "pageowner" &&
-                       options.notes.page_owner_file.empty();
-  if (!is_live && is_recording_name(options.common.output_path)) {
+  if (reads_notes && is_recording_name(options.common.output_path)) {
     return base::fail(ErrorKind::Misused,
                       "the kernel's notes are read once and not recorded",
                       "another name for -o");
   }
   fill_notes(options);
-  const bool reads_allocinfo = options.backend == "allocinfo";
-  const bool reads_page_owner =
-      options.backend == "pageowner" || !options.notes.page_owner_file.empty();
-  if (reads_allocinfo || reads_page_owner) {
+  if (reads_notes) {
     base::Status status = refuse_filters(options);
     if (!status) return status.error();
   }
