@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "source/page_scan.h"
 #include "source/roots.h"
@@ -190,13 +192,35 @@ int many_kinds(const Line& line) {
   return rest(line);
 }
 
+// It is still on its way to where it waits: code it runs there for the first
+// time is mapped meanwhile. Reads until two readings in a row are the same.
+model::Process read_at_rest(Tracked& tracked) {
+  SmapsReader reader;
+  model::Process before;
+  EXPECT_TRUE(tracked.process->read_full(reader, before));
+  for (int i = 0; i < 200; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    model::Process now;
+    EXPECT_TRUE(tracked.process->read_full(reader, now));
+    const bool is_same = std::ranges::equal(
+        *before.mappings, *now.mappings, {},
+        [](const Mapping& mapping) {
+          return mapping.fields.get(SmapsField::Rss);
+        },
+        [](const Mapping& mapping) {
+          return mapping.fields.get(SmapsField::Rss);
+        });
+    before = std::move(now);
+    if (is_same) break;
+  }
+  return before;
+}
+
 TEST(ScanPages, CountsWhatSmapsCounts) {
   const Child child(many_kinds);
   ASSERT_EQ(child.hear(), 'r');
   Tracked tracked(child.pid());
-  SmapsReader reader;
-  model::Process full;
-  ASSERT_TRUE(tracked.process->read_full(reader, full));
+  const model::Process full = read_at_rest(tracked);
   model::Process scan;
   const base::Status status = tracked.process->read_scan(scan);
   if (!status && status.error().kind == ErrorKind::Unsupported) {
@@ -225,9 +249,7 @@ TEST(ScanPages, CountsTheSameInSmallSteps) {
   const Child child(many_kinds);
   ASSERT_EQ(child.hear(), 'r');
   Tracked tracked(child.pid());
-  SmapsReader reader;
-  model::Process full;
-  ASSERT_TRUE(tracked.process->read_full(reader, full));
+  const model::Process full = read_at_rest(tracked);
   base::Result<base::Directory> directory =
       base::open_directory("/proc/" + std::to_string(child.pid()));
   ASSERT_TRUE(directory);
