@@ -1,14 +1,13 @@
 #include "cli/graph_input.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/fd.h"
-#include "base/file.h"
 #include "parse/graph_records.h"
 
 namespace tidemark::cli {
@@ -57,11 +56,8 @@ base::Result<model::GraphRecords> read_graph_file(const std::string& path) {
   const std::string name = is_stdin ? "standard input" : path;
   base::Fd file;
   if (!is_stdin) {
-    base::Result<base::Directory> here = base::open_directory(".");
-    if (!here) return here.error();
-    base::Result<base::Fd> opened = base::open_file_at(*here, path);
-    if (!opened) return base::within("reading the graph", opened.error());
-    file = std::move(*opened);
+    file = base::Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.get() < 0) return base::fail_errno(name, errno);
   }
   base::Result<std::string> text =
       read_text(is_stdin ? STDIN_FILENO : file.get(), name);
