@@ -1,10 +1,13 @@
 #include "analysis/composition.h"
 
 #include <algorithm>
-#include <map>
+#include <array>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "analysis/process_use.h"
+#include "base/text_map.h"
 #include "model/rollup.h"
 
 namespace tidemark::analysis {
@@ -29,16 +32,23 @@ Bytes bytes_of(const model::SmapsFields& fields) {
   return bytes;
 }
 
+// The name is of the sample, or of the regions that were found in it.
 struct Named {
   RegionKind kind = RegionKind::Anonymous;
-  std::string name;
+  std::string_view name;
+};
+
+struct NamedMappings {
+  std::vector<model::Region> regions;  // what the names point into
+  std::vector<Named> named;            // one for each mapping
 };
 
 // A recording keeps the kind of each mapping; what belongs to an image and has
 // no name, its bss, follows it.
 std::vector<Named> recorded_names(const Process& process) {
   std::vector<Named> named;
-  std::string image;
+  named.reserve(process.mappings->size());
+  std::string_view image;
   for (size_t i = 0; i < process.mappings->size(); ++i) {
     const Mapping& mapping = (*process.mappings)[i];
     const RegionKind kind = process.kinds[i];
@@ -50,19 +60,20 @@ std::vector<Named> recorded_names(const Process& process) {
   return named;
 }
 
-std::vector<Named> names_of(const model::Sample& sample,
-                            const Process& process) {
+NamedMappings names_of(const model::Sample& sample, const Process& process) {
+  NamedMappings names;
   if (process.kinds.size() == process.mappings->size()) {
-    return recorded_names(process);
+    names.named = recorded_names(process);
+    return names;
   }
-  std::vector<Named> named(process.mappings->size());
-  const std::vector<model::Region> regions = model::find_regions(
+  names.named.resize(process.mappings->size());
+  names.regions = model::find_regions(
       *process.mappings, model::region_hints(process, sample.memory_devices));
-  for (const model::Region& region : regions) {
+  for (const model::Region& region : names.regions) {
     for (size_t i = 0; i < region.mapping_count; ++i)
-      named[region.first_index + i] = {region.kind, region.name};
+      names.named[region.first_index + i] = {region.kind, region.name};
   }
-  return named;
+  return names;
 }
 
 struct CategoryShare {
@@ -93,9 +104,62 @@ std::vector<CategoryShare> shares_of_rollup(const model::SmapsFields& fields) {
   return shares;
 }
 
-std::vector<CategoryShare> shares_of(const Mapping& mapping, RegionKind kind) {
-  if (kind == RegionKind::Rollup) return shares_of_rollup(mapping.fields);
-  return {{model::region_category(kind), bytes_of(mapping.fields)}};
+// The parts so far. Neighbours in an address space are often of one object, so
+// the last one is tried first.
+class PartTable {
+ public:
+  Part& at(Category category, std::string_view name) {
+    if (last_ && last_->category == category && last_->name == name) {
+      return *last_;
+    }
+    base::TextMap<Part>& of_category = parts_[static_cast<size_t>(category)];
+    auto found = of_category.find(name);
+    if (found == of_category.end()) {
+      found = of_category.try_emplace(std::string(name)).first;
+      found->second.category = category;
+      found->second.name = name;
+    }
+    last_ = &found->second;
+    return *last_;
+  }
+
+  std::vector<Part> take() {
+    std::vector<Part> all;
+    for (base::TextMap<Part>& of_category : parts_) {
+      for (auto& [name, part] : of_category)
+        all.push_back(std::move(part));
+    }
+    std::ranges::sort(all, [](const Part& left, const Part& right) {
+      return std::tie(right.bytes.pss, left.category, left.name) <
+             std::tie(left.bytes.pss, right.category, right.name);
+    });
+    return all;
+  }
+
+ private:
+  std::array<base::TextMap<Part>, model::kCategoryCount> parts_;
+  Part* last_ = nullptr;  // elements of the maps stay where they are
+};
+
+void add_share(const CategoryShare& share, std::string_view name,
+               PartTable& parts, Holder& holder) {
+  holder.bytes.add(share.bytes);
+  Part& part = parts.at(share.category, name);
+  part.bytes.add(share.bytes);
+  ++part.mapping_count;
+}
+
+void add_mapping(const Mapping& mapping, const Named& named, PartTable& parts,
+                 Holder& holder) {
+  holder.is_scanned |= !mapping.fields.has(SmapsField::Pss);
+  const std::string_view name = model::object_name(named.kind, named.name);
+  if (named.kind != RegionKind::Rollup) {
+    add_share({model::region_category(named.kind), bytes_of(mapping.fields)},
+              name, parts, holder);
+    return;
+  }
+  for (const CategoryShare& share : shares_of_rollup(mapping.fields))
+    add_share(share, name, parts, holder);
 }
 
 bool has_memory(const Process& process) {
@@ -116,7 +180,7 @@ void Bytes::add(const Bytes& other) {
 
 Composition compose(const model::Sample& sample) {
   Composition all;
-  std::map<std::pair<Category, std::string>, Part> parts;
+  PartTable parts;
   const uint64_t page_bytes =
       sample.machine ? sample.machine->page_size_bytes : 4096;
   for (const Process& process : sample.processes) {
@@ -136,28 +200,14 @@ Composition compose(const model::Sample& sample) {
       continue;
     }
     holder.has_detail = true;
-    const std::vector<Named> named = names_of(sample, process);
-    for (size_t i = 0; i < named.size(); ++i) {
-      const Mapping& mapping = (*process.mappings)[i];
-      holder.is_scanned |= !mapping.fields.has(SmapsField::Pss);
-      const std::string name = model::object_name(named[i].kind, named[i].name);
-      for (const CategoryShare& share : shares_of(mapping, named[i].kind)) {
-        holder.bytes.add(share.bytes);
-        Part& part = parts[{share.category, name}];
-        part.category = share.category;
-        part.name = name;
-        part.bytes.add(share.bytes);
-        ++part.mapping_count;
-      }
-    }
+    const NamedMappings names = names_of(sample, process);
+    for (size_t i = 0; i < names.named.size(); ++i)
+      add_mapping((*process.mappings)[i], names.named[i], parts, holder);
     if (holder.is_scanned) ++all.scanned_count;
     all.total.add(holder.bytes);
     all.processes.push_back(std::move(holder));
   }
-  for (auto& [key, part] : parts)
-    all.parts.push_back(std::move(part));
-  std::ranges::stable_sort(all.parts, std::greater<>(),
-                           [](const Part& part) { return part.bytes.pss; });
+  all.parts = parts.take();
   std::ranges::stable_sort(
       all.processes, std::greater<>(),
       [](const Holder& holder) { return holder.bytes.pss; });

@@ -73,8 +73,8 @@ class Finder {
     share.shared_huge_bytes =
         mapping.fields.get_or_zero(SmapsField::SharedHugetlb);
     if (!mapping.is_file()) {
-      const size_t object =
-          private_object(region.kind, object_name(region.kind, region.name));
+      const size_t object = private_object(
+          region.kind, std::string(object_name(region.kind, region.name)));
       add(object, mapping, share);
       return;
     }

@@ -69,7 +69,7 @@ bool is_named_by_object(Category category) {
 
 // Files by their last part alone: the line is short.
 std::string object_name(const Region& region) {
-  const std::string name = model::object_name(region.kind, region.name);
+  const std::string name(model::object_name(region.kind, region.name));
   const bool is_path = name.starts_with('/');
   return is_path ? std::string(base::base_name(name)) : name;
 }

@@ -345,7 +345,7 @@ Mapping rollup_mapping(const SmapsFields& totals) {
   return mapping;
 }
 
-std::string object_name(RegionKind kind, const std::string& name) {
+std::string_view object_name(RegionKind kind, std::string_view name) {
   switch (kind) {
     case RegionKind::BrkHeap:
       return "[heap]";

@@ -63,7 +63,7 @@ struct RegionHints {
 
 // How the object behind a mapping is called: its name, or words for what has
 // none.
-std::string object_name(RegionKind kind, const std::string& name);
+std::string_view object_name(RegionKind kind, std::string_view name);
 
 // A run of neighbouring mappings, by index into the vector it was made from.
 struct Region {

@@ -187,29 +187,34 @@ base::Status Recording::Reader::load_plans() {
   return status;
 }
 
-base::Result<const Recording::Reader::Heads*> Recording::Reader::heads_of(
-    int64_t process) {
+const MappingHead* MappingHeads::find(int64_t no) const {
+  auto found = std::ranges::lower_bound(sorted, no, {}, &MappingHead::no);
+  return found != sorted.end() && found->no == no ? &*found : nullptr;
+}
+
+base::Result<const MappingHeads*> Recording::Reader::heads_of(int64_t process) {
   auto known = heads_.find(process);
   if (known != heads_.end()) return &known->second;
   if (!head_rows_) {
+    base::Status status = database_.set_filter(
+        "take_head", 4, [this](std::span<const int64_t> row) {
+          heads_read_.sorted.push_back(
+              {row[0], static_cast<uint64_t>(row[1]) * kAddressUnit,
+               static_cast<uint64_t>(row[2]) * kAddressUnit, row[3]});
+          return false;
+        });
+    if (!status) return status.error();
     base::Result<Statement> prepared = database_.prepare(
-        "SELECT no, start, file_offset, object FROM proc_mapping "
-        "WHERE process = ? ORDER BY no");
+        "SELECT no FROM proc_mapping WHERE process = ? AND "
+        "take_head(no, start, file_offset, object) ORDER BY no");
     if (!prepared) return prepared.error();
     head_rows_ = std::move(*prepared);
   }
-  Statement& rows = *head_rows_;
-  rows.bind(0, process);
-  Heads heads;
-  base::Status status = for_each(rows, [&] {
-    heads.emplace_hint(
-        heads.end(), rows.integer(0),
-        MappingHead{static_cast<uint64_t>(rows.integer(1)) * kAddressUnit,
-                    static_cast<uint64_t>(rows.integer(2)) * kAddressUnit,
-                    rows.integer(3)});
-  });
+  heads_read_.sorted.clear();
+  head_rows_->bind(0, process);
+  base::Status status = head_rows_->run();
   if (!status) return status.error();
-  return &heads_.emplace(process, std::move(heads)).first->second;
+  return &heads_.emplace(process, heads_read_).first->second;
 }
 
 Recording::Recording(std::unique_ptr<Reader> reader)

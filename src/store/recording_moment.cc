@@ -147,7 +147,7 @@ base::Status Recording::Reader::fill_states(
 base::Result<Process> Recording::Reader::make_process(
     const std::vector<const ChangeRow*>& rows, int64_t process_id,
     Process process) {
-  base::Result<const Heads*> heads = heads_of(process_id);
+  base::Result<const MappingHeads*> heads = heads_of(process_id);
   if (!heads) return heads.error();
   struct Headed {
     const MappingHead* head;
@@ -156,9 +156,9 @@ base::Result<Process> Recording::Reader::make_process(
   std::vector<Headed> headed;
   headed.reserve(rows.size());
   for (const ChangeRow* row : rows) {
-    auto head = (*heads)->find(row->no);
-    if (head == (*heads)->end()) return damaged("a mapping without its head");
-    headed.push_back({&head->second, row});
+    const MappingHead* head = (*heads)->find(row->no);
+    if (!head) return damaged("a mapping without its head");
+    headed.push_back({head, row});
   }
   // By address, as the kernel prints them: numbers follow time.
   std::ranges::sort(headed, {}, [](const Headed& mapping) {
@@ -314,9 +314,9 @@ base::Status Recording::Reader::fill_mappings(std::vector<Moment>& moments) {
   }
   if (states.empty()) return base::Ok{};
   for (auto& [id, state] : states) {
-    base::Result<const Heads*> heads = heads_of(id);
+    base::Result<const MappingHeads*> heads = heads_of(id);
     if (!heads) return heads.error();
-    state.seen.reserve((*heads)->size());
+    state.seen.reserve((*heads)->sorted.size());
   }
   base::Status status = walk_to(states);
   if (!status) return status;

@@ -27,9 +27,17 @@ namespace tidemark::store {
 
 // A mapping's head, which never changes.
 struct MappingHead {
+  int64_t no = 0;
   uint64_t start_address = 0;
   uint64_t offset_bytes = 0;
   int64_t object = 0;
+};
+
+// Those of one process.
+struct MappingHeads {
+  std::vector<MappingHead> sorted;  // by number
+
+  const MappingHead* find(int64_t no) const;
 };
 
 struct Object {
@@ -91,8 +99,6 @@ class Recording::Reader {
                       database_.path() + ": damaged: " + how);
   }
 
-  using Heads = std::map<int64_t, MappingHead>;
-
   base::Status load_ticks();
   base::Status load_processes();
   base::Status load_images();
@@ -101,7 +107,7 @@ class Recording::Reader {
   base::Status load_keyframes();
   base::Status load_plans();
   base::Status load_details();
-  base::Result<const Heads*> heads_of(int64_t process);
+  base::Result<const MappingHeads*> heads_of(int64_t process);
   base::Status fill_counters(int64_t base_tick, int64_t tick,
                              std::map<int64_t, model::Process>& processes);
   base::Status fill_states(int64_t base_tick, int64_t tick,
@@ -161,7 +167,8 @@ class Recording::Reader {
   std::map<int64_t, Trait> traits_;
   std::map<int64_t, std::vector<int64_t>> keyframes_;  // by process, ascending
   std::map<int64_t, DetailPlan> plans_;
-  std::map<int64_t, Heads> heads_;
+  std::map<int64_t, MappingHeads> heads_;
+  MappingHeads heads_read_;  // being read by head_rows_
   std::optional<Statement> head_rows_;
 };
 

@@ -182,17 +182,17 @@ base::Result<std::vector<model::Series>> Recording::Reader::series(
   }
   base::Status heads_status = base::Ok{};
   status = walk_states(chosen, [&](const ChangeRow& row, bool is_frame) {
-    base::Result<const Heads*> heads = heads_of(row.process);
+    base::Result<const MappingHeads*> heads = heads_of(row.process);
     if (!heads) {
       heads_status = heads.error();
       return;
     }
-    auto head = (*heads)->find(row.no);
+    const MappingHead* head = (*heads)->find(row.no);
     auto trait = traits_.find(row.trait);
-    if (head == (*heads)->end() || trait == traits_.end()) return;
+    if (!head || trait == traits_.end()) return;
     const model::RegionKind kind = trait->second.kind;
     sum.add(row, is_frame, kind,
-            model::object_name(kind, objects_[head->second.object].name));
+            std::string(model::object_name(kind, objects_[head->object].name)));
   });
   if (status) status = heads_status;
   if (!status) return status.error();
