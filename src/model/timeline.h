@@ -36,6 +36,37 @@ struct Timeline {
   std::vector<TimelinePoint> points;  // one per tick
 };
 
+struct BandShares {
+  uint64_t rss_bytes = 0;
+  uint64_t pss_bytes = 0;
+  uint64_t private_bytes = 0;
+  uint64_t swap_bytes = 0;
+  bool operator==(const BandShares&) const = default;
+};
+
+// From this one of the asked ticks on, until the next point.
+struct BandPoint {
+  size_t tick_index = 0;
+  BandShares shares;
+  bool operator==(const BandPoint&) const = default;
+};
+
+// One part of the memory over time: a category of one process, or an object
+// over all of them. There is nothing of it before its first point.
+struct Band {
+  std::optional<int64_t> process;  // within the recording; empty: of all
+  Category category = Category::Anon;
+  std::string name;  // of the object; empty for a whole category
+  std::vector<BandPoint> points;
+  bool operator==(const Band&) const = default;
+};
+
+// Both add up to the whole, at each tick.
+struct Bands {
+  std::vector<Band> by_process;  // and category
+  std::vector<Band> by_object;
+};
+
 // One kind of memory over time: an object (a file, a heap) over all chosen
 // processes.
 struct Series {

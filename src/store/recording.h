@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,6 +82,9 @@ class Recording {
   // By object, those that were ever at least so large.
   base::Result<std::vector<model::Series>> series(const ProcessSet& processes,
                                                   uint64_t least_bytes) const;
+  // What each process and each object held at those ticks, which rise.
+  base::Result<model::Bands> bands(const ProcessSet& processes,
+                                   std::span<const int64_t> ticks) const;
 
  private:
   class Reader;

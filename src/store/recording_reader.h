@@ -79,6 +79,8 @@ class Recording::Reader {
   base::Result<model::Timeline> whole_timeline();
   base::Result<std::vector<model::Series>> series(const ProcessSet& chosen,
                                                   uint64_t least_bytes);
+  base::Result<model::Bands> bands(const ProcessSet& chosen,
+                                   std::span<const int64_t> ticks);
   base::Result<std::vector<model::RecordedGap>> gaps();
   base::Result<std::vector<model::RecordedNote>> notes();
   base::Result<std::vector<model::ProcessMaxima>> maxima();
@@ -155,6 +157,12 @@ class Recording::Reader {
   base::Status walk_states(
       const ProcessSet& chosen,
       const std::function<void(const ChangeRow&, bool)>& visit);
+  using NamedVisitor = std::function<void(const ChangeRow&, bool is_frame,
+                                          model::RegionKind, std::string_view)>;
+  base::Status walk_named(const ProcessSet& chosen, const NamedVisitor& visit);
+  std::string_view name_of(int64_t process, const MappingHeads& heads,
+                           const MappingHead& head, model::RegionKind kind);
+  bool has_swap_pss() const;
 
   Database database_;
   model::RecordingInfo info_;
@@ -168,6 +176,8 @@ class Recording::Reader {
   std::map<int64_t, std::vector<int64_t>> keyframes_;  // by process, ascending
   std::map<int64_t, DetailPlan> plans_;
   std::map<int64_t, MappingHeads> heads_;
+  // The object whose name a mapping without one has, by process and number.
+  std::map<std::pair<int64_t, int64_t>, int64_t> image_of_bss_;
   MappingHeads heads_read_;  // being read by head_rows_
   std::optional<Statement> head_rows_;
 };

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/units.h"
+#include "store/band_sum.h"
 #include "store/recording_reader.h"
 #include "store/schema.h"
 
@@ -24,6 +25,11 @@ base::Result<std::optional<int64_t>> Recording::Reader::detail_tick(
   const std::optional<DetailReading> reading = plan->second.last(tick);
   if (!reading) return std::optional<int64_t>();
   return std::optional<int64_t>(reading->tick);
+}
+
+bool Recording::Reader::has_swap_pss() const {
+  return std::ranges::find(info_.smaps_fields, model::SmapsField::SwapPss) !=
+         info_.smaps_fields.end();
 }
 
 base::Status Recording::Reader::walk_states(
@@ -148,10 +154,7 @@ base::Result<model::Timeline> Recording::Reader::timeline(
   }
   base::Status status = load_details();
   if (!status) return status.error();
-  const bool has_swap_pss =
-      std::ranges::find(info_.smaps_fields, model::SmapsField::SwapPss) !=
-      info_.smaps_fields.end();
-  TimelineSum sum(ticks_, has_swap_pss);
+  TimelineSum sum(ticks_, has_swap_pss());
   for (const RecordedProcess& process : processes_) {
     if (process.gone_at_tick) sum.set_end(process.id, *process.gone_at_tick);
   }
@@ -172,6 +175,51 @@ base::Result<model::Timeline> Recording::Reader::timeline(
   return timeline;
 }
 
+// What belongs to an image and has no name, its bss, is called like the image:
+// the file that was mapped before it.
+std::string_view Recording::Reader::name_of(int64_t process,
+                                            const MappingHeads& heads,
+                                            const MappingHead& head,
+                                            model::RegionKind kind) {
+  const std::string& name = objects_[head.object].name;
+  if (kind != model::RegionKind::Image || !name.empty()) {
+    return model::object_name(kind, name);
+  }
+  auto [known, is_new] =
+      image_of_bss_.try_emplace(std::pair(process, head.no), head.object);
+  if (!is_new) return objects_[known->second].name;
+  const MappingHead* before = nullptr;
+  for (const MappingHead& other : heads.sorted) {
+    // Later ones only where none came earlier: addresses are used again.
+    if (other.no > head.no && before) break;
+    const bool is_nearer =
+        other.start_address < head.start_address &&
+        (!before || other.start_address >= before->start_address);
+    if (is_nearer && !objects_[other.object].name.empty()) before = &other;
+  }
+  if (before) known->second = before->object;
+  return objects_[known->second].name;
+}
+
+base::Status Recording::Reader::walk_named(const ProcessSet& chosen,
+                                           const NamedVisitor& visit) {
+  base::Status heads_status = base::Ok{};
+  base::Status status =
+      walk_states(chosen, [&](const ChangeRow& row, bool is_frame) {
+        base::Result<const MappingHeads*> heads = heads_of(row.process);
+        if (!heads) {
+          heads_status = heads.error();
+          return;
+        }
+        const MappingHead* head = (*heads)->find(row.no);
+        auto trait = traits_.find(row.trait);
+        if (!head || trait == traits_.end()) return;
+        const model::RegionKind kind = trait->second.kind;
+        visit(row, is_frame, kind, name_of(row.process, **heads, *head, kind));
+      });
+  return status ? heads_status : status;
+}
+
 base::Result<std::vector<model::Series>> Recording::Reader::series(
     const ProcessSet& chosen, uint64_t least_bytes) {
   base::Status status = load_details();
@@ -180,23 +228,29 @@ base::Result<std::vector<model::Series>> Recording::Reader::series(
   for (const RecordedProcess& process : processes_) {
     if (process.gone_at_tick) sum.set_end(process.id, *process.gone_at_tick);
   }
-  base::Status heads_status = base::Ok{};
-  status = walk_states(chosen, [&](const ChangeRow& row, bool is_frame) {
-    base::Result<const MappingHeads*> heads = heads_of(row.process);
-    if (!heads) {
-      heads_status = heads.error();
-      return;
-    }
-    const MappingHead* head = (*heads)->find(row.no);
-    auto trait = traits_.find(row.trait);
-    if (!head || trait == traits_.end()) return;
-    const model::RegionKind kind = trait->second.kind;
-    sum.add(row, is_frame, kind,
-            std::string(model::object_name(kind, objects_[head->object].name)));
-  });
-  if (status) status = heads_status;
+  status =
+      walk_named(chosen, [&](const ChangeRow& row, bool is_frame,
+                             model::RegionKind kind, std::string_view name) {
+        sum.add(row, is_frame, kind, std::string(name));
+      });
   if (!status) return status.error();
   return sum.take(least_bytes);
+}
+
+base::Result<model::Bands> Recording::Reader::bands(
+    const ProcessSet& chosen, std::span<const int64_t> ticks) {
+  base::Status status = load_details();
+  if (!status) return status.error();
+  BandSum sum(ticks, has_swap_pss());
+  for (const RecordedProcess& process : processes_) {
+    if (process.gone_at_tick) sum.set_end(process.id, *process.gone_at_tick);
+  }
+  status = walk_named(
+      chosen,
+      [&](const ChangeRow& row, bool is_frame, model::RegionKind kind,
+          std::string_view name) { sum.add(row, is_frame, kind, name); });
+  if (!status) return status.error();
+  return sum.take();
 }
 
 }  // namespace tidemark::store

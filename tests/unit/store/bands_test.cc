@@ -1,0 +1,148 @@
+// What bands tell of a tick is what the tick itself tells.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "unit/store/samples.h"
+
+namespace tidemark::store {
+namespace {
+
+using model::Band;
+using model::BandShares;
+using model::RegionKind;
+using model::SmapsField;
+using test::full_mapping;
+using test::process_of;
+using test::sample_of;
+
+// A heap that moves, a library with its bss, a mapping that comes and goes, and
+// a second process that ends.
+std::vector<model::Sample> history() {
+  std::vector<model::Sample> samples;
+  for (uint64_t i = 0; i < 80; ++i) {
+    std::vector<model::Mapping> mappings = {
+        full_mapping(0x10000, 100, 10 + i % 13, "[heap]"),
+        full_mapping(0x400000, 20, 4, "/lib/x.so"),
+        full_mapping(0x414000, 20, 2 + i / 40),
+    };
+    std::vector<RegionKind> kinds = {RegionKind::BrkHeap, RegionKind::Image,
+                                     RegionKind::Image};
+    if (i % 9 < 4) {
+      mappings.push_back(full_mapping(0x800000, 50, i % 3));
+      mappings.back().fields.set(SmapsField::Swap, 4096 * (i % 5));
+      mappings.back().fields.set(SmapsField::SwapPss, 4096 * (i % 5));
+      kinds.push_back(RegionKind::Anonymous);
+    }
+    model::Process first = process_of(1, 10, mappings);
+    first.kinds = kinds;
+    std::vector<model::Process> processes = {first};
+    if (i >= 20 && i < 60) {
+      model::Process second =
+          process_of(2, 20, {full_mapping(0x10000, 100, i, "[heap]")});
+      second.kinds = {RegionKind::BrkHeap};
+      processes.push_back(second);
+    }
+    samples.push_back(sample_of(i, processes));
+  }
+  return samples;
+}
+
+BandShares at(const Band& band, size_t index) {
+  BandShares shares;
+  for (const model::BandPoint& point : band.points) {
+    if (point.tick_index <= index) shares = point.shares;
+  }
+  return shares;
+}
+
+BandShares sum_at(const std::vector<Band>& bands, size_t index) {
+  BandShares sum;
+  for (const Band& band : bands) {
+    const BandShares one = at(band, index);
+    sum.rss_bytes += one.rss_bytes;
+    sum.pss_bytes += one.pss_bytes;
+    sum.private_bytes += one.private_bytes;
+    sum.swap_bytes += one.swap_bytes;
+  }
+  return sum;
+}
+
+class BandsTest : public testing::Test {
+ protected:
+  test::RecordingFile file_;
+  Recording recording_ = test::recorded(file_, history());
+};
+
+TEST_F(BandsTest, AddUpToTheTimelineAtEachAskedTick) {
+  const model::Timeline timeline = *recording_.timeline({});
+  for (int64_t step : {1, 7, 30}) {
+    std::vector<int64_t> ticks;
+    for (int64_t tick = 0; tick < 80; tick += step)
+      ticks.push_back(tick);
+    const base::Result<model::Bands> bands = recording_.bands({}, ticks);
+    ASSERT_TRUE(bands) << bands.error().what;
+    for (size_t i = 0; i < ticks.size(); ++i) {
+      const model::TimelinePoint& point =
+          timeline.points[static_cast<size_t>(ticks[i])];
+      for (const auto* group : {&bands->by_process, &bands->by_object}) {
+        const BandShares sum = sum_at(*group, i);
+        EXPECT_EQ(sum.pss_bytes, point.pss_bytes) << ticks[i];
+        EXPECT_EQ(sum.rss_bytes, point.rss_bytes) << ticks[i];
+        EXPECT_EQ(sum.private_bytes, point.private_bytes) << ticks[i];
+        EXPECT_EQ(sum.swap_bytes, point.swap_bytes) << ticks[i];
+      }
+    }
+  }
+}
+
+TEST_F(BandsTest, TellOnlyWhereSomethingChanged) {
+  const std::vector<int64_t> ticks = {0, 1, 2, 45, 46};
+  const model::Bands bands = *recording_.bands({}, ticks);
+  for (const Band& band : bands.by_object) {
+    for (size_t i = 1; i < band.points.size(); ++i)
+      EXPECT_NE(band.points[i].shares, band.points[i - 1].shares) << band.name;
+  }
+}
+
+TEST_F(BandsTest, GiveTheBssToTheLibraryBeforeIt) {
+  const std::vector<int64_t> ticks = {0};
+  const model::Bands bands = *recording_.bands({}, ticks);
+  std::map<std::string, uint64_t> pss;
+  for (const Band& band : bands.by_object)
+    pss[band.name] += at(band, 0).pss_bytes;
+  EXPECT_EQ(pss["/lib/x.so"], 6 * test::kPageBytes);
+  EXPECT_FALSE(pss.contains(""));
+}
+
+TEST_F(BandsTest, EndWithTheirProcess) {
+  const std::vector<int64_t> ticks = {10, 59, 60};
+  const model::Bands bands = *recording_.bands({}, ticks);
+  std::optional<Band> second;
+  for (const Band& band : bands.by_process) {
+    for (const model::RecordedProcess& process : recording_.processes()) {
+      if (process.id == band.process && process.process.pid == 2) second = band;
+    }
+  }
+  ASSERT_TRUE(second);
+  EXPECT_EQ(at(*second, 0).pss_bytes, 0u);
+  EXPECT_EQ(at(*second, 1).pss_bytes, 59 * test::kPageBytes);
+  EXPECT_EQ(at(*second, 2).pss_bytes, 0u);
+}
+
+TEST_F(BandsTest, OfOneProcessAreItsOwn) {
+  const std::vector<int64_t> ticks = {30};
+  int64_t id = 0;
+  for (const model::RecordedProcess& process : recording_.processes()) {
+    if (process.process.pid == 2) id = process.id;
+  }
+  const model::Bands bands = *recording_.bands({id}, ticks);
+  EXPECT_EQ(sum_at(bands.by_object, 0).pss_bytes, 30 * test::kPageBytes);
+  EXPECT_EQ(sum_at(bands.by_process, 0).pss_bytes, 30 * test::kPageBytes);
+}
+
+}  // namespace
+}  // namespace tidemark::store
