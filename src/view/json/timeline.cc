@@ -1,0 +1,128 @@
+#include "view/json/timeline.h"
+
+#include <string_view>
+
+#include "base/clock.h"
+
+namespace tidemark::view {
+namespace {
+
+using analysis::TimelineBand;
+using base::JsonWriter;
+
+template <typename Items, typename Number>
+void write_column(JsonWriter& json, std::string_view name, const Items& items,
+                  const Number& number) {
+  json.key(name);
+  json.begin_array();
+  for (const auto& item : items)
+    json.number(number(item));
+  json.end_array();
+}
+
+// Columns rather than an object per point: they are read by a program, and
+// there are many. A column of zeros is left out.
+void write_points(JsonWriter& json, const TimelineBand& band) {
+  write_column(json, "ticks", band.points, [](const model::BandPoint& point) {
+    return static_cast<uint64_t>(point.tick_index);
+  });
+  const auto column = [&](std::string_view name,
+                          uint64_t model::BandShares::*member) {
+    bool is_zero = true;
+    for (const model::BandPoint& point : band.points)
+      is_zero &= point.shares.*member == 0;
+    if (is_zero) return;
+    write_column(json, name, band.points, [&](const model::BandPoint& point) {
+      return point.shares.*member;
+    });
+  };
+  column("pss_bytes", &model::BandShares::pss_bytes);
+  column("private_bytes", &model::BandShares::private_bytes);
+  column("rss_bytes", &model::BandShares::rss_bytes);
+  column("swap_bytes", &model::BandShares::swap_bytes);
+}
+
+void write_bands(JsonWriter& json, std::string_view name,
+                 const std::vector<TimelineBand>& bands) {
+  json.key(name);
+  json.begin_array();
+  for (const TimelineBand& band : bands) {
+    json.begin_object();
+    json.member("label", band.label);
+    if (band.category) {
+      json.member("category", model::category_token(*band.category));
+    }
+    if (band.process) json.member("process", *band.process);
+    if (band.pid) json.member("pid", *band.pid);
+    if (band.others_count > 0) json.member("others_count", band.others_count);
+    write_points(json, band);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_events(JsonWriter& json, const analysis::TimelineReport& report) {
+  json.key("events");
+  json.begin_array();
+  for (const analysis::TimelineEvent& event : report.events) {
+    json.begin_object();
+    json.member("kind", analysis::timeline_event_token(event.kind));
+    json.member("elapsed_ns", event.elapsed_ns);
+    if (event.kind == analysis::TimelineEventKind::Missed) {
+      json.member("duration_ns", event.duration_ns);
+      json.member("count", event.count);
+    }
+    json.member("text", event.text);
+    json.end_object();
+  }
+  json.end_array();
+  json.member("untold_event_count", report.untold_event_count);
+}
+
+}  // namespace
+
+std::string timeline_json(const analysis::TimelineReport& report,
+                          JsonWriter::Layout layout) {
+  using analysis::TimelineTick;
+  JsonWriter json(layout);
+  json.begin_object();
+  json.member("schema", "tidemark.timeline/1");
+  json.member("recording", report.path);
+  json.member("targets", report.targets);
+  json.member("host", report.host);
+  json.member("kernel", report.kernel);
+  json.member("start", base::rfc3339(report.start_realtime_ns));
+  json.member("period_ns", report.period_ns);
+  json.member("elapsed_ns", report.elapsed_ns);
+  json.member("tick_count", report.tick_count);
+  json.member("missed_count", report.missed_count);
+  json.member("peak_index", static_cast<uint64_t>(report.peak_index));
+  json.key("ticks");
+  json.begin_object();
+  const std::vector<TimelineTick>& ticks = report.ticks;
+  write_column(json, "id", ticks,
+               [](const TimelineTick& tick) { return tick.id; });
+  write_column(json, "elapsed_ns", ticks,
+               [](const TimelineTick& tick) { return tick.elapsed_ns; });
+  write_column(json, "resident_bytes", ticks,
+               [](const TimelineTick& tick) { return tick.resident_bytes; });
+  write_column(json, "pss_bytes", ticks,
+               [](const TimelineTick& tick) { return tick.pss_bytes; });
+  write_column(json, "process_count", ticks, [](const TimelineTick& tick) {
+    return uint64_t{tick.process_count};
+  });
+  write_column(json, "undetailed_count", ticks, [](const TimelineTick& tick) {
+    return uint64_t{tick.undetailed_count};
+  });
+  json.end_object();
+  write_bands(json, "kinds", report.kinds);
+  write_bands(json, "processes", report.processes);
+  write_bands(json, "objects", report.objects);
+  write_bands(json, "groups", report.groups);
+  write_bands(json, "parts", report.parts);
+  write_events(json, report);
+  json.end_object();
+  return json.take();
+}
+
+}  // namespace tidemark::view
