@@ -93,6 +93,23 @@ show_failure() {
     cat "$1"
 }
 
+# The packages of the browser front end, as web/package-lock.json has them. Node
+# may come from elsewhere than Debian: only what is not there is installed.
+install_web() {
+  local stamp="$root/web/node_modules/.package-lock.json" log=$1 wanted=()
+  [[ ! $stamp -nt $root/web/package-lock.json ]] || return 0
+  command -v node >/dev/null || wanted+=(nodejs)
+  command -v npm >/dev/null || wanted+=(npm)
+  ((${#wanted[@]} == 0)) || install_packages "$log" "${wanted[@]}"
+  say "installing the packages of the browser front end"
+  # Bundling needs none of their install scripts.
+  if ! npm ci --ignore-scripts --prefix "$root/web" >"$log" 2>&1; then
+    cat "$log" >&2
+    die "npm ci failed in $root/web" "the log above says why; it is in $log"
+  fi
+  touch "$stamp"
+}
+
 # build_preset PRESET [ARGUMENT…]: configures and builds; the log is shown only on
 # failure. The arguments go to cmake --build.
 # A subshell, since presets are read from the current folder.
@@ -100,6 +117,7 @@ build_preset() (
   cd -P "$root"
   log="build/$1/build.log"
   mkdir -p "build/$1"
+  install_web "build/$1/web.log"
   if ! { configure_preset "$1" && cmake --build --preset "$@"; } 2>&1 |
     tee "$log" | show_progress; then
     show_failure "$log" >&2

@@ -13,11 +13,13 @@ import re
 import sys
 import xml.etree.ElementTree
 
-# What GoogleTest, tests/golden/run.py and Python's unittest end with.
+# What GoogleTest, tests/golden/run.py, Python's unittest and Node's runner end
+# with.
 GTEST_PASSED = re.compile(r"^\[  PASSED  \] (\d+) test", re.MULTILINE)
 GTEST_FAILED = re.compile(r"^\[  FAILED  \] (\d+) tests?, listed", re.MULTILINE)
 GOLDEN = re.compile(r"^(\d+) passed, (\d+) failed$", re.MULTILINE)
 UNITTEST = re.compile(r"^Ran (\d+) tests? in", re.MULTILINE)
+NODE = re.compile(r"^# pass (\d+)\n# fail (\d+)$", re.MULTILINE)
 UNITTEST_BAD = re.compile(r"(failures|errors|skipped)=(\d+)")
 
 GTEST_SKIP = re.compile(
@@ -29,6 +31,8 @@ GTEST_FAILURE = re.compile(
     r"^\[ RUN      \] (\S+)\n(?:(?!\[ RUN ).*\n)*?\[  FAILED  \] \1.*$", re.MULTILINE)
 UNITTEST_FAILURE = re.compile(
     r"^={70}\n(?:FAIL|ERROR): (\w+)(?:.*\n)+?(?=={70}\n|-{70}\nRan )", re.MULTILINE)
+NODE_FAILURE = re.compile(
+    r"^not ok \d+ - (.*)\n(?:(?!(?:not )?ok |# ).*\n)*", re.MULTILINE)
 LAST_LINES = 60  # of a program that names no test
 
 
@@ -43,6 +47,9 @@ def inside(output):
         bad = {kind: int(n) for kind, n in UNITTEST_BAD.findall(last)}
         failed = bad.get("failures", 0) + bad.get("errors", 0)
         return int(ran[1]) - failed - bad.get("skipped", 0), failed
+    node = NODE.search(output)
+    if node:
+        return int(node[1]), int(node[2])
     passed, failed = GTEST_PASSED.search(output), GTEST_FAILED.search(output)
     return int(passed[1]) if passed else 0, int(failed[1]) if failed else 0
 
@@ -56,7 +63,7 @@ def skips(name, output):
 
 def failures(output):
     """(name, what it said) of each failed test of a program that failed."""
-    found = [(match[1], match[0]) for form in (GTEST_FAILURE, UNITTEST_FAILURE)
+    found = [(match[1], match[0]) for form in (GTEST_FAILURE, UNITTEST_FAILURE, NODE_FAILURE)
              for match in form.finditer(output)]
     if found:
         return found

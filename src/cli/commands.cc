@@ -36,6 +36,8 @@ const std::vector<CommandEntry>& command_table() {
       {"info", "what a recording holds, and how well it was made",
        info_command},
       {"diff", "what changed between two recordings or moments", diff_command},
+      {"report", "a recording as one HTML file to look at and to mail",
+       report_command},
       {"import", "make a recording of what another tool has written",
        import_command},
       {"export", "a recording as CSV, JSON Lines, SQLite or folded stacks",

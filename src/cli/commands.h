@@ -18,6 +18,7 @@ Command peak_command();
 Command replay_command();
 Command info_command();
 Command diff_command();
+Command report_command();
 Command import_command();
 Command export_command();
 Command ledger_command();

@@ -1,6 +1,7 @@
 #include "analysis/diff_report.h"
 
 #include <unistd.h>
+#include <array>
 
 #include <memory>
 #include <set>
@@ -11,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/moments.h"
 #include "cli/output.h"
+#include "cli/page.h"
 #include "source/machine_reader.h"
 #include "source/process_source.h"
 #include "view/json/diff.h"
@@ -129,6 +131,11 @@ base::Result<ExitCode> run_diff(const DiffCommandOptions& options) {
                       "tidemark diff A.tdm B.tdm, A.tdm@00:10:00 @end, "
                       "A.tdm now");
   }
+  if (wants_page(options.common)) {
+    base::Status status = check_page_output(
+        options.common, "tidemark diff A.tdm B.tdm -o out.html");
+    if (!status) return status.error();
+  }
   base::Result<std::pair<Side, Side>> sides = both_sides(options);
   if (!sides) return sides.error();
   analysis::DiffReport report =
@@ -138,6 +145,12 @@ base::Result<ExitCode> run_diff(const DiffCommandOptions& options) {
   report.after_label = sides->second.label;
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
+  if (wants_page(options.common)) {
+    const std::string json =
+        view::diff_json(report, base::JsonWriter::Layout::OneLine);
+    return write_page(*output,
+                      std::array<view::PageReport, 1>{{{"diff", json}}});
+  }
   return write_report(
       *output, options.common,
       [&](const auto& style) {
@@ -162,6 +175,7 @@ Command diff_command() {
       {"tidemark diff before.tdm after.tdm", "the peaks of two recordings"},
       {"tidemark diff web.tdm@start @end", "two moments of one"},
       {"tidemark diff web.tdm now", "then and now"},
+      {"tidemark diff a.tdm b.tdm -o ab.html", "to look at in a browser"},
   };
   OptionTable& table = command.options;
   table.positional("FILE[@TIME]", "the two sides; the second may be now",
@@ -169,7 +183,7 @@ Command diff_command() {
   table.value("-p,--pid", "PID", "of this process alone", options->pid);
   table.count("--top", "rows of each table (default 15)",
               [o = options.get()](uint64_t count) { o->row_limit = count; });
-  add_common_options(table, options->common, {"text", "json", "jsonl"});
+  add_common_options(table, options->common, {"text", "json", "jsonl", "html"});
   command.run = [options] { return run_diff(*options); };
   return command;
 }

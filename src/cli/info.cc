@@ -1,13 +1,9 @@
-#include <sys/stat.h>
-
 #include <memory>
-#include <utility>
 
-#include "analysis/info_report.h"
 #include "cli/commands.h"
 #include "cli/moments.h"
 #include "cli/output.h"
-#include "cli/recorded_peak.h"
+#include "cli/recorded_info.h"
 #include "view/json/info.h"
 #include "view/text/info.h"
 
@@ -20,57 +16,12 @@ struct InfoCommandOptions {
   CommonOptions common;
 };
 
-uint64_t size_of(const std::string& path) {
-  struct stat info {};
-  return ::stat(path.c_str(), &info) == 0 ? static_cast<uint64_t>(info.st_size)
-                                          : 0;
-}
-
-base::Result<analysis::InfoReport> report_of(
-    const store::Recording& recording) {
-  analysis::InfoInput input;
-  input.info = &recording.info();
-  input.ticks = &recording.ticks();
-  input.processes = &recording.processes();
-  base::Result<std::vector<model::RecordedGap>> gaps = recording.gaps();
-  if (!gaps) return gaps.error();
-  input.gaps = std::move(*gaps);
-  base::Result<std::vector<model::RecordedNote>> notes = recording.notes();
-  if (!notes) return notes.error();
-  input.notes = std::move(*notes);
-  analysis::InfoReport report = analysis::make_info_report(input);
-  report.path = recording.path();
-  const uint64_t log_bytes = size_of(recording.path() + "-wal");
-  report.file_bytes = size_of(recording.path()) + log_bytes;
-  report.is_open = log_bytes > 0;
-  base::Result<std::vector<model::ProcessMaxima>> maxima = recording.maxima();
-  if (!maxima) return maxima.error();
-  report.maxima = std::move(*maxima);
-  base::Result<std::vector<store::TableSize>> tables = recording.table_sizes();
-  if (!tables) return tables.error();
-  for (const store::TableSize& table : *tables)
-    report.tables.push_back({table.name, table.row_count, table.bytes});
-  base::Result<std::optional<model::RecordedTrace>> trace = recording.trace();
-  if (!trace) return trace.error();
-  report.trace = *trace;
-  RecordedPeak peak(recording, {});
-  base::Result<std::vector<analysis::Trend>> growing = peak.growing();
-  if (!growing) return growing.error();
-  report.growing = std::move(*growing);
-  base::Result<const model::Timeline*> timeline = peak.timeline();
-  if (!timeline) return timeline.error();
-  report.timeline = **timeline;
-  report.peak_index =
-      analysis::find_peak(report.timeline, analysis::PeakMetric::Pss);
-  return report;
-}
-
 base::Result<ExitCode> run_info(const InfoCommandOptions& options) {
   base::Result<store::Recording> recording = open_recording(options.path);
   if (!recording) return recording.error();
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
-  base::Result<analysis::InfoReport> report = report_of(*recording);
+  base::Result<analysis::InfoReport> report = recorded_info(*recording);
   if (!report) return report.error();
   return write_report(
       *output, options.common,

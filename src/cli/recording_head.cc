@@ -44,4 +44,8 @@ uint64_t recording_bytes(const std::string& path) {
   return size_of(path) + size_of(path + "-wal");
 }
 
+bool has_log(const std::string& path) {
+  return size_of(path + "-wal") > 0;
+}
+
 }  // namespace tidemark::cli

@@ -15,5 +15,7 @@ model::RecordingInfo recording_head(const source::Roots& roots,
 
 // The file with its log.
 uint64_t recording_bytes(const std::string& path);
+// Somebody writes to it, or was killed while he did.
+bool has_log(const std::string& path);
 
 }  // namespace tidemark::cli

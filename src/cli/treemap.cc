@@ -1,5 +1,6 @@
 // `treemap`: the machine as boxes.
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "cli/graph_capture.h"
 #include "cli/graph_input.h"
 #include "cli/output.h"
+#include "cli/page.h"
 #include "parse/graph_records.h"
 #include "view/json/graph.h"
 #include "view/json/treemap.h"
@@ -99,6 +101,25 @@ std::string picture(const analysis::Treemap& map,
   return view::treemap_text(map, text, style);
 }
 
+base::Result<ExitCode> write_map(const analysis::Treemap& map,
+                                 const TreemapCommandOptions& options,
+                                 Output& output) {
+  if (wants_page(options.common)) {
+    const std::string json = view::treemap_json(
+        map, options.limits, base::JsonWriter::Layout::OneLine);
+    return write_page(output,
+                      std::array<view::PageReport, 1>{{{"treemap", json}}});
+  }
+  return write_report(
+      output, options.common,
+      [&](const view::TextStyle& style) {
+        return picture(map, options, style);
+      },
+      [&](base::JsonWriter::Layout layout) {
+        return view::treemap_json(map, options.limits, layout);
+      });
+}
+
 base::Result<ExitCode> run_treemap(const TreemapCommandOptions& options) {
   base::Status status = check_range(options.columns, kLeastColumns, "--width");
   if (status) status = check_range(options.rows, kLeastRows, "--height");
@@ -107,6 +128,10 @@ base::Result<ExitCode> run_treemap(const TreemapCommandOptions& options) {
     return base::fail(ErrorKind::Misused,
                       "a file and --proc are two captures of memory",
                       "leave one of them out");
+  }
+  if (wants_page(options.common)) {
+    status = check_page_output(options.common, "tidemark treemap -o out.html");
+    if (!status) return status.error();
   }
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
@@ -117,14 +142,7 @@ base::Result<ExitCode> run_treemap(const TreemapCommandOptions& options) {
   if (!map) return map.error();
   status = zoom_in(options.zoom, *map);
   if (!status) return status.error();
-  base::Result<ExitCode> code = write_report(
-      *output, options.common,
-      [&](const view::TextStyle& style) {
-        return picture(*map, options, style);
-      },
-      [&](base::JsonWriter::Layout layout) {
-        return view::treemap_json(*map, options.limits, layout);
-      });
+  base::Result<ExitCode> code = write_map(*map, options, *output);
   if (!code) return code.error();
   return input->is_whole ? *code : ExitCode::Failed;
 }
@@ -144,12 +162,14 @@ Command treemap_command() {
       "processes and their memory objects. Below the picture a table has the "
       "boxes largest first, each in the one it is in; boxes too small to draw "
       "are together in one called other, so that every box is as large as "
-      "what is in it. JSON has the whole tree.";
+      "what is in it. JSON has the whole tree; a page (-o FILE.html) lets one "
+      "walk through it, and loads nothing.";
   command.examples = {
       {"tidemark treemap", "this machine, now"},
       {"tidemark treemap now.json", "a capture; `graph -v` makes one"},
       {"tidemark treemap --depth 3 --top 9", "groups, the largest of each"},
       {"tidemark treemap --zoom j/1", "programs alone, without free memory"},
+      {"tidemark treemap -o now.html", "to look at in a browser, and to mail"},
       {"tidemark treemap --by private", "what each has alone"},
   };
   OptionTable& table = command.options;
@@ -181,7 +201,7 @@ Command treemap_command() {
               [o = options.get()](uint64_t count) { o->columns = count; });
   table.count("--height", "rows of the picture (default 3 for 10 columns)",
               [o = options.get()](uint64_t count) { o->rows = count; });
-  add_common_options(table, options->common, {"text", "json", "jsonl"});
+  add_common_options(table, options->common, {"text", "json", "jsonl", "html"});
   command.run = [options] { return run_treemap(*options); };
   return command;
 }

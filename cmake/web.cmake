@@ -1,0 +1,36 @@
+# Bundles web/ into one HTML file and wraps it into the header
+# view/embedded/page.h. Built, never committed.
+#
+# With TIDEMARK_WEB=OFF the page is empty, and what needs it says so.
+
+set(page_header ${PROJECT_BINARY_DIR}/generated/view/embedded/page.h)
+
+if(NOT TIDEMARK_WEB)
+  set(TIDEMARK_EMBEDDED_FILE nothing)
+  set(TIDEMARK_EMBEDDED_ROOM view)
+  set(TIDEMARK_EMBEDDED_CONSTANT kPage)
+  set(TIDEMARK_EMBEDDED_TEXT "")
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/embedded.h.in ${page_header} @ONLY)
+else()
+  find_program(TIDEMARK_NODE NAMES node nodejs)
+  if(NOT TIDEMARK_NODE)
+    message(FATAL_ERROR "The browser front end needs Node 18 or newer. Install "
+                        "the packages nodejs and npm, or configure with -D TIDEMARK_WEB=OFF.")
+  endif()
+  set(web ${PROJECT_SOURCE_DIR}/web)
+  if(NOT EXISTS ${web}/node_modules/esbuild)
+    message(FATAL_ERROR "The browser front end needs its packages: run `npm ci` "
+                        "in web/, or configure with -D TIDEMARK_WEB=OFF.")
+  endif()
+  file(GLOB web_sources CONFIGURE_DEPENDS ${web}/src/*)
+  add_custom_command(
+    OUTPUT ${page_header}
+    COMMAND ${TIDEMARK_NODE} ${web}/build.mjs ${PROJECT_BINARY_DIR}/generated/page.html
+            ${page_header}
+    DEPENDS ${web_sources} ${web}/build.mjs ${web}/package-lock.json
+    COMMENT "Bundling the browser front end"
+    VERBATIM)
+  target_sources(tidemark_view PRIVATE ${page_header})
+  add_custom_target(tidemark_page DEPENDS ${page_header})
+endif()
+target_include_directories(tidemark_view PUBLIC ${PROJECT_BINARY_DIR}/generated)

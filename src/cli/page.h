@@ -1,0 +1,23 @@
+// Results as a page for the browser.
+#pragma once
+
+#include <span>
+
+#include "base/result.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "view/html/page.h"
+
+namespace tidemark::cli {
+
+// It was asked for, or the file it goes to is called so.
+bool wants_page(const CommonOptions& common);
+
+// A page is nothing for a terminal: Misused, with `example` of how to do it.
+base::Status check_page_output(const CommonOptions& common,
+                               const std::string& example);
+
+base::Result<ExitCode> write_page(Output& output,
+                                  std::span<const view::PageReport> reports);
+
+}  // namespace tidemark::cli

@@ -1,0 +1,21 @@
+// The page of the browser front end with reports inside, so that it can be
+// opened from disk, mailed and kept.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace tidemark::view {
+
+struct PageReport {
+  std::string_view name;  // "timeline": letters only
+  std::string_view json;
+};
+
+// Unsupported when this tidemark was built without the front end.
+base::Result<std::string> page_html(std::span<const PageReport> reports);
+
+}  // namespace tidemark::view

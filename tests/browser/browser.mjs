@@ -1,0 +1,79 @@
+// What the browser tests share: the program under test, Debian's Chromium and
+// recordings of known workloads.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+// The packages of the front end have its tools too.
+const require = createRequire(new URL("../../web/package.json", import.meta.url));
+const { chromium } = require("playwright-core");
+const axe = require.resolve("axe-core/axe.min.js");
+
+export const TIDEMARK = process.env.TIDEMARK ?? "tidemark";
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+
+export function tidemark(...words) {
+  const done = spawnSync(TIDEMARK, words, { encoding: "utf8", timeout: 60_000 });
+  if (done.status !== 0) throw new Error(`tidemark ${words.join(" ")}: ${done.status}\n${done.stderr}`);
+  return done.stdout;
+}
+
+// A folder of its own, gone with the process.
+export function scratch() {
+  const folder = mkdtempSync(join(tmpdir(), "tidemark-browser-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export class Browser {
+  static async open() {
+    // Root may not use Chromium's sandbox; nothing is loaded but our own page.
+    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    return new Browser(browser);
+  }
+
+  constructor(browser) {
+    this.browser = browser;
+  }
+
+  // A page with what it asked for and complained about.
+  async page(file, { fragment = "", ...options } = {}) {
+    const page = await this.browser.newPage({ viewport: { width: 1440, height: 900 }, ...options });
+    const url = pathToFileURL(file).href;
+    page.requested = [];
+    page.complaints = [];
+    page.on("request", (request) => {
+      if (!request.url().startsWith(url)) page.requested.push(request.url());
+    });
+    page.on("console", (message) => {
+      if (["error", "warning"].includes(message.type())) page.complaints.push(message.text());
+    });
+    page.on("pageerror", (error) => page.complaints.push(error.message));
+    page.on("dialog", (dialog) => {
+      page.complaints.push(`dialog: ${dialog.message()}`);
+      dialog.dismiss();
+    });
+    await page.goto(url + fragment);
+    return page;
+  }
+
+  close() {
+    return this.browser.close();
+  }
+}
+
+// What would keep people out: nothing serious may be found.
+export async function seriousIssues(page) {
+  // The page's policy refuses foreign scripts; the check must get in all the same.
+  const session = await page.context().newCDPSession(page);
+  await session.send("Page.setBypassCSP", { enabled: true });
+  await page.reload();
+  await page.addScriptTag({ path: axe });
+  const { violations } = await page.evaluate(() => window.axe.run(document));
+  return violations
+    .filter(({ impact }) => ["serious", "critical"].includes(impact))
+    .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 100)).join(" | ")}`);
+}

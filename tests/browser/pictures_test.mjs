@@ -1,0 +1,111 @@
+// The pages of `treemap`, `diff` and hostile captures in a real browser.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { Browser, scratch, seriousIssues, tidemark } from "./browser.mjs";
+
+const MIB = 2 ** 20;
+const folder = scratch();
+const file = (name) => join(folder, name);
+let browser;
+
+before(async () => {
+  browser = await Browser.open();
+});
+after(() => browser?.close());
+
+const bytes = (locator) => locator.evaluate((cell) => Number(cell.title.replace(/[^\d-]/g, "")));
+
+test("the machine as boxes: they are entered and left, and close to RAM", async () => {
+  tidemark("treemap", "-q", "-o", file("now.html"));
+  const page = await browser.page(file("now.html"));
+  await page.locator("canvas").waitFor();
+  const sums = await page.locator(".side table").first().locator("tbody td.n span[title]").all();
+  let sum = 0;
+  for (const cell of sums) sum += await bytes(cell);
+  const whole = await bytes(page.locator(".side table tfoot td.n span[title]").first());
+  assert.equal(sum, whole);
+  await page.getByRole("cell", { name: /programs and page cache/ }).click();
+  await page.getByRole("cell", { name: /programs and page cache/ }).first().click();
+  await page.locator(".crumbs button:disabled", { hasText: "programs and page cache" }).waitFor();
+  await page.locator("canvas").focus();
+  await page.keyboard.press("Escape");
+  await page.locator(".crumbs button:disabled", { hasText: "machine" }).waitFor();
+  assert.deepEqual(page.requested, []);
+  assert.deepEqual(page.complaints, []);
+  assert.deepEqual(await seriousIssues(page), []);
+  await page.close();
+});
+
+test("arrows walk over boxes and Enter goes into one", async () => {
+  const page = await browser.page(file("now.html"));
+  await page.locator("canvas").focus();
+  const title = () => page.locator(".side h2").innerText();
+  const before = await title();
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction((old) => document.querySelector(".side h2").innerText !== old, before);
+  await page.locator("#find").fill("page cache");
+  await page.getByText(/^\d+ boxes/).waitFor();
+  await page.close();
+});
+
+test("ten thousand boxes with hostile names answer within 100 ms", async () => {
+  const hostile = "<img src=x onerror=alert(1)>\u202e\n</script>";
+  const records = [
+    { id: "kernel/physmem", type: "kernel", parent: "", name: "physmem", size_bytes: 40_000 * MIB },
+    { id: "kernel/free", type: "kernel", parent: "kernel/physmem", name: "free", size_bytes: 0 },
+    { id: "kernel/vmo", type: "kernel", parent: "kernel/physmem", name: "vmo", size_bytes: 40_000 * MIB },
+    { id: "j/1", type: "j", parent: "kernel/vmo", name: "root", koid: 1 },
+  ];
+  for (let i = 0; i < 10_000; ++i) {
+    records.push({
+      id: `p/${i + 2}`, type: "p", parent: "j/1", name: `${hostile}${i}`, koid: i + 2,
+      private_bytes: (1 + (i % 7)) * MIB, shared_bytes: 0, pss_bytes: (1 + (i % 7)) * MIB,
+    });
+  }
+  writeFileSync(file("many.json"), JSON.stringify(records));
+  tidemark("treemap", file("many.json"), "-q", "-o", file("many.html"));
+  const page = await browser.page(file("many.html"));
+  await page.locator("canvas").waitFor();
+  const spent = await page.evaluate(async () => {
+    const canvas = document.querySelector("canvas");
+    const area = canvas.getBoundingClientRect();
+    const times = [];
+    for (let i = 0; i < 20; ++i) {
+      const start = performance.now();
+      const at = { bubbles: true, clientX: area.left + area.width * (0.1 + 0.04 * i), clientY: area.top + area.height / 2 };
+      canvas.dispatchEvent(new MouseEvent("mousemove", at));
+      canvas.dispatchEvent(new MouseEvent("click", at));
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      times.push(performance.now() - start);
+    }
+    return times.sort((a, b) => a - b)[10];
+  });
+  assert.ok(spent < 100, `a click is drawn in ${spent.toFixed(0)} ms`);
+  assert.equal(await page.locator("img").count(), 0);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("two moments: every line adds up, also with the sides swapped", async () => {
+  const recording = file("a.tdm");
+  tidemark("record", "--period", "50ms", "--budget", "none", "-q", "-o", recording, "--", "python3", "-S", "-E", "-c",
+    "import time\ntime.sleep(.3)\nx = bytearray(60 << 20)\ntime.sleep(.5)");
+  tidemark("diff", `${recording}@200ms`, "@peak", "-o", file("diff.html"));
+  const page = await browser.page(file("diff.html"));
+  for (const turn of [1, -1]) {
+    for (const by of ["kind", "process", "mapping"]) {
+      await page.getByRole("button", { name: by, exact: true }).click();
+      const steps = await page.locator("table.waterfall td.n span[title]").all();
+      let sum = 0;
+      for (const step of steps) sum += await bytes(step);
+      assert.ok(Math.abs(turn * sum - 60 * MIB) < 8 * MIB, `${by} ${sum}`);
+    }
+    await page.locator("body").press("x");
+  }
+  assert.match(await page.locator("h1").innerText(), /MiB (more|less) than the base/);
+  assert.deepEqual(page.complaints, []);
+  assert.deepEqual(await seriousIssues(page), []);
+  await page.close();
+});

@@ -1,0 +1,169 @@
+// `report` of a real recording, opened from disk in a real browser.
+import assert from "node:assert/strict";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { Browser, scratch, seriousIssues, tidemark } from "./browser.mjs";
+
+const MIB = 2 ** 20;
+// It grows, forks, and maps a file whose name is hostile.
+const WORKLOAD = `
+import mmap, os, sys, time
+name = sys.argv[1]
+with open(name, "wb") as file:
+    file.write(b"x" * (8 << 20))
+held = []
+for _ in range(10):
+    held.append(bytearray(8 << 20)); time.sleep(0.05)
+with open(name, "rb") as file:
+    mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+sum(mapped[i] for i in range(0, len(mapped), 4096))
+child = os.fork()
+if child == 0:
+    more = bytearray(24 << 20); time.sleep(0.6); os._exit(0)
+os.waitpid(child, 0)
+del held[:]
+time.sleep(0.4)
+`;
+const HOSTILE = `<img src=x onerror=alert(1)><!--\u202e\u001b[31m.bin`;
+
+const folder = scratch();
+const recording = join(folder, "a.tdm");
+const html = join(folder, "a.html");
+let browser;
+
+before(async () => {
+  const program = join(folder, "workload.py");
+  writeFileSync(program, WORKLOAD);
+  tidemark("record", "--period", "50ms", "--budget", "none", "-q", "-o", recording,
+    "--", "python3", "-S", "-E", program, join(folder, HOSTILE));
+  tidemark("report", recording, "-o", html);
+  browser = await Browser.open();
+});
+after(() => browser?.close());
+
+const text = (page, selector) => page.locator(selector).first().innerText();
+const sizeOf = (words) => {
+  const [, number, unit] = words.replaceAll("\u00a0", " ").match(/([\d.]+)\s*(KiB|MiB|GiB)/);
+  return Number(number) * { KiB: 1024, MiB: MIB, GiB: 1024 * MIB }[unit];
+};
+
+test("the first screen has the peak that `peak` tells, and nothing is loaded", async () => {
+  const page = await browser.page(html);
+  await page.locator("canvas").waitFor();
+  const peak = JSON.parse(tidemark("peak", recording, "--json"));
+  const shown = sizeOf(await text(page, ".strip .number"));
+  assert.ok(Math.abs(shown / peak.total.pss_bytes - 1) < 0.01, `${shown} ${peak.total.pss_bytes}`);
+  assert.match(await text(page, "h2 >> nth=1"), /At the peak/);
+  const kinds = await page.locator("table.rows tbody td.name").allInnerTexts();
+  assert.ok(kinds.some((name) => name.includes("anonymous")), kinds.join());
+  assert.deepEqual(page.requested, []);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("the table closes to its sum in every grouping", async () => {
+  const page = await browser.page(html);
+  for (const grouping of ["by kind", "process", "mapping", "cgroup"]) {
+    await page.getByRole("button", { name: grouping, exact: true }).click();
+    const more = page.locator("button.plain");
+    if (await more.count()) await more.click();
+    const bytes = await page.locator("table.rows tbody tr").evaluateAll((rows) =>
+      rows.map((row) => Number(row.querySelector("td.n span[title]").title.replace(/\D/g, ""))));
+    const sum = await page.locator("table.rows tfoot tr:last-child td.n span[title]").first()
+      .evaluate((cell) => Number(cell.title.replace(/\D/g, "")));
+    assert.equal(bytes.reduce((a, b) => a + b, 0), sum, grouping);
+    assert.ok(sum > 80 * MIB, `${grouping} ${sum}`);
+  }
+  await page.close();
+});
+
+test("a click on the chart chooses the moment, keys move it, p goes back", async () => {
+  const page = await browser.page(html);
+  const over = page.locator(".u-over");
+  const box = await over.boundingBox();
+  await page.mouse.click(box.x + box.width * 0.1, box.y + box.height / 2);
+  assert.match(await text(page, "section h2"), /^At 00:00:0\d/);
+  const chosen = Number(page.url().match(/#at=(\d+)/)[1]);
+  await page.locator(".chart").focus();
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction((wanted) => location.hash === `#at=${wanted}`, chosen + 1);
+  await page.keyboard.press("p");
+  assert.equal(await text(page, "section h2"), "At the peak");
+  await page.close();
+});
+
+test("a drag zooms, and 0 shows all again", async () => {
+  const page = await browser.page(html);
+  const box = await page.locator(".u-over").boundingBox();
+  await page.mouse.move(box.x + box.width * 0.3, box.y + 50);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 50, { steps: 5 });
+  await page.mouse.up();
+  await page.waitForFunction(() => location.hash.includes("zoom="));
+  await page.locator(".chart").focus();
+  await page.keyboard.press("0");
+  await page.waitForFunction(() => !location.hash.includes("zoom="));
+  await page.close();
+});
+
+test("filter and sort", async () => {
+  const page = await browser.page(html, { fragment: "#by=mapping" });
+  const all = await page.locator("table.rows tbody tr").count();
+  await page.keyboard.press("/");
+  await page.keyboard.type("libpython");
+  const left = await page.locator("table.rows tbody td.name").allInnerTexts();
+  assert.ok(left.length > 0 && left.length < all && left.every((name) => name.includes("libpython")), left.join());
+  await page.keyboard.press("Escape");
+  await page.locator("#find").fill("");
+  await page.getByRole("button", { name: "mapping", exact: true }).nth(1).click();
+  const names = await page.locator("table.rows tbody td.name").allInnerTexts();
+  const named = names.filter((name) => !/ more$/.test(name));
+  assert.deepEqual(named, [...named].sort((a, b) => a.trim().localeCompare(b.trim())));
+  assert.equal(await page.locator("th[aria-sort=ascending]").count(), 1);
+  await page.close();
+});
+
+test("a hostile name shows itself and does nothing else", async () => {
+  const page = await browser.page(html, { fragment: "#by=mapping" });
+  const hostile = page.locator("table.rows td.name", { hasText: "onerror" });
+  await hostile.first().waitFor();
+  assert.equal((await hostile.first().innerText()).trim(), "<img src=x onerror=alert(1)><!--\\u202e\\x1b[31m.bin");
+  assert.equal(await page.locator("img").count(), 0);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("both themes, and nobody is kept out", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    const page = await browser.page(html, { colorScheme });
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), colorScheme);
+    assert.deepEqual(await seriousIssues(page), []);
+    await page.locator(".chart").focus();
+    await page.keyboard.press("t");
+    assert.notEqual(await page.evaluate(() => document.documentElement.dataset.theme), colorScheme);
+    await page.close();
+  }
+});
+
+test("400 pixels need no sideways scrolling", async () => {
+  const page = await browser.page(html, { viewport: { width: 400, height: 800 } });
+  await page.locator("canvas").waitFor();
+  const [inner, content] = await page.evaluate(() => [innerWidth, document.documentElement.scrollWidth]);
+  assert.ok(content <= inner, `${content} in ${inner}`);
+  await page.close();
+});
+
+test("data that was cut says so", async () => {
+  const cut = join(folder, "cut.html");
+  const whole = readFileSync(html, "utf8");
+  const at = whole.indexOf('id="data-timeline">') + 200;
+  writeFileSync(cut, whole.slice(0, at) + whole.slice(whole.indexOf("</script>", at)));
+  const page = await browser.page(cut);
+  assert.match(await text(page, ".state h2"), /cannot be read/);
+  await page.close();
+});
+
+test("the page is small", () => {
+  assert.ok(statSync(html).size < 1_000_000, `${statSync(html).size}`);
+});

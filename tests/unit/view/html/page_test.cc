@@ -1,0 +1,57 @@
+#include "view/html/page.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+
+#include "view/embedded/page.h"
+
+namespace tidemark::view {
+namespace {
+
+std::string page_of(std::string_view json) {
+  base::Result<std::string> page =
+      page_html(std::array<PageReport, 1>{{{"timeline", json}}});
+  EXPECT_TRUE(page) << page.error().what;
+  return page ? *page : "";
+}
+
+class PageTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (kPage.empty()) GTEST_SKIP() << "built without the browser front end";
+  }
+};
+
+TEST_F(PageTest, HoldsTheReportAsData) {
+  const std::string page = page_of("{\"a\": 1}");
+  EXPECT_NE(page.find("<script type=\"application/json\" id=\"data-timeline\">"
+                      "{\"a\": 1}</script>"),
+            std::string::npos);
+  EXPECT_EQ(page.find("tidemark:data"), std::string::npos);
+}
+
+TEST_F(PageTest, NoNameInItCanEndItsElement) {
+  const std::string page =
+      page_of("{\"name\": \"</script><img src=x onerror=alert(1)><!--\"}");
+  EXPECT_EQ(page.find("<img"), std::string::npos);
+  EXPECT_NE(page.find("\\u003c/script>\\u003cimg src=x"), std::string::npos);
+}
+
+TEST_F(PageTest, LoadsNothing) {
+  for (std::string_view word : {"src=\"", "href=\"", "@import", "url(http"})
+    EXPECT_EQ(kPage.find(word), std::string_view::npos) << word;
+  EXPECT_NE(kPage.find("default-src 'none'"), std::string_view::npos);
+  EXPECT_LE(kPage.size(), 250'000u);
+}
+
+TEST(PageWithoutFrontEnd, SaysSo) {
+  if (!kPage.empty()) GTEST_SKIP() << "built with the browser front end";
+  const base::Result<std::string> page = page_html({});
+  ASSERT_FALSE(page);
+  EXPECT_EQ(page.error().kind, base::ErrorKind::Unsupported);
+}
+
+}  // namespace
+}  // namespace tidemark::view

@@ -1,0 +1,78 @@
+// Bundles the page: one HTML file with its script and its style inside, which
+// loads nothing. `node build.mjs OUT.html
+// [OUT.h]`: the header holds the same as a constant of C++.
+import { createHash } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const MOST_BYTES = 250_000;
+
+async function bundle(entry) {
+  const result = await build({
+    entryPoints: [join(here, "src", entry)],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "iife",
+    target: ["es2021"],
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    legalComments: "none",
+    logLevel: "warning",
+  });
+  return result.outputFiles[0].text.trim();
+}
+
+const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+
+const out = process.argv[2] ?? join(here, "..", "build", "web", "page.html");
+const [script, style, template] = await Promise.all([
+  bundle("main.tsx"),
+  bundle("style.css"),
+  readFile(join(here, "src", "page.html"), "utf8"),
+]);
+// A script that named its own end would be cut there.
+const safe = script.replaceAll("</script", "<\\/script");
+// Nothing is loaded, and nothing runs but this script: a name that looks like
+// HTML stays a name. Only a page that is served asks its own server.
+const policy = [
+  "default-src 'none'",
+  `script-src ${hash(safe)}`,
+  `style-src ${hash(style)}`,
+  "img-src data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ");
+const fill = { policy, style, script: safe };
+const page = template.replace(/\{\{(policy|style|script)\}\}/g, (_, key) => fill[key]);
+const bytes = Buffer.byteLength(page);
+if (bytes > MOST_BYTES) {
+  console.error(`the page has ${bytes} bytes, more than ${MOST_BYTES}`);
+  process.exit(1);
+}
+await mkdir(dirname(out), { recursive: true });
+await writeFile(out, page);
+if (process.argv[3]) {
+  // In pieces: a literal may not be as long as one likes everywhere.
+  const pieces = page.match(/[^]{1,8000}/g).map((piece) => `    R"tidemark(${piece})tidemark"`);
+  await mkdir(dirname(process.argv[3]), { recursive: true });
+  await writeFile(
+    process.argv[3],
+    `// Made of web/.
+#pragma once
+
+#include <string_view>
+
+namespace tidemark::view {
+
+inline constexpr std::string_view kPage =
+${pieces.join("\n")};
+
+}  // namespace tidemark::view
+`,
+  );
+}

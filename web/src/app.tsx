@@ -1,0 +1,248 @@
+// The frame that every view stands in: header, the strip of numbers, footer.
+import type { ComponentChildren } from "preact";
+import { kindOf } from "./colours";
+import type { Reports, Timeline, Trace } from "./data";
+import { amount, clock, count, counted, duration, momentClock, percent, size, visible } from "./format";
+import { showsKeys, view, VIEWS, type View } from "./state";
+import { column } from "./bands";
+import { CompareView } from "./compare";
+import type { Headline } from "./headline";
+import { MachineView, machineHeadlines } from "./machine";
+import { StacksView } from "./stacks";
+import { momentIndex, TimelineView } from "./timeline";
+import { TreemapView } from "./treemap";
+
+const TITLES: Record<View, string> = { timeline: "Timeline", treemap: "Treemap", stacks: "Stacks", machine: "Machine", compare: "Compare" };
+
+const NEEDS: Record<View, keyof Reports> = { timeline: "timeline", treemap: "treemap", stacks: "trace", machine: "ledger", compare: "diff" };
+
+// Those of what this page was given.
+export const viewsOf = (reports: Reports): View[] => VIEWS.filter((one) => reports[NEEDS[one]] !== undefined);
+
+interface About {
+  name: string;
+  what: string;
+  from: string;
+}
+
+function about({ timeline, treemap, trace, diff, ledger, info }: Reports): About {
+  const day = (time: string): string => `${time.slice(0, 16).replace("T", " ")} UTC`;
+  if (timeline) {
+    const most = counted(Math.max(0, ...timeline.ticks.process_count), "process", "processes");
+    return {
+      name: visible(timeline.targets || timeline.recording),
+      what: `${most} at most · ${day(timeline.start)} · ${duration(timeline.elapsed_ns)}`,
+      from: `${visible(timeline.recording)}${info ? ` · ${size(info.file_bytes)} · ${visible(info.tool)}` : ""}`,
+    };
+  }
+  if (treemap) {
+    return {
+      name: "machine",
+      what: `${size(treemap.total_bytes)} · ${counted(treemap.process_count, "process", "processes")} ${treemap.time ? ` · ${day(treemap.time)}` : ""}`,
+      from: treemap.unknown_process_count > 0 ? `${counted(treemap.unknown_process_count, "process", "processes")} could not be read` : "",
+    };
+  }
+  if (trace) return { name: "kernel pages", what: `trace of ${duration(trace.elapsed_ns)} · ${day(trace.started)}`, from: `by ${trace.backend}` };
+  if (ledger) return { name: "machine", what: size(ledger.total_bytes), from: "" };
+  if (diff) return { name: "two moments", what: "", from: "" };
+  return { name: "", what: "", from: "" };
+}
+
+function traceHeadlines(trace: Trace): Headline[] {
+  const held = amount(trace.peak_pages * trace.page_size_bytes);
+  const now = amount(trace.pages * trace.page_size_bytes);
+  return [
+    { label: "held at the peak", ...parts(held), how: `${count(trace.peak_pages)} pages` },
+    { label: "held at the end", ...parts(now), how: `${count(trace.pages)} pages` },
+    { label: "lost", number: count(trace.lost), unit: "events", how: trace.exact ? "every number is exact" : "numbers are estimates" },
+    { label: "untracked frees", number: count(trace.untracked_frees), unit: "pages", how: "from before the trace, or of bulk allocations" },
+    { label: "followed", number: trace.sample_period === 1 ? "all" : `1/${count(trace.sample_period)}`, unit: "of the page frames", how: `by ${trace.backend}` },
+  ];
+}
+
+const parts = ({ number, unit }: { number: string; unit: string }): { number: string; unit: string } => ({ number, unit });
+
+
+function mostlyAtPeak(timeline: Timeline): Headline {
+  const tickCount = timeline.ticks.id.length;
+  const at = timeline.peak_index;
+  const whole = timeline.ticks.pss_bytes[at] ?? 0;
+  const kinds = timeline.kinds
+    .map((band) => ({ band, bytes: column(band, "pss", tickCount)[at] ?? 0 }))
+    .sort((a, b) => b.bytes - a.bytes);
+  const first = kinds[0];
+  if (!first || first.bytes === 0) return { label: "mostly", number: "?", unit: "", how: "nothing was read", isUnknown: true };
+  const holders = timeline.parts
+    .filter((part) => part.category === first.band.category && !part.others_count)
+    .map((part) => ({ part, bytes: column(part, "pss", tickCount)[at] ?? 0 }))
+    .sort((a, b) => b.bytes - a.bytes);
+  const holder = holders[0]?.part;
+  return {
+    label: "mostly",
+    number: kindOf(first.band.category).name,
+    unit: `${percent(first.bytes, whole)} %`,
+    how: holder ? `${visible(holder.label)} ${percent(holders[0]!.bytes, first.bytes)} % of it` : "",
+  };
+}
+
+function headlines({ timeline, peak, info }: Reports): Headline[] {
+  if (!timeline) return [];
+  const at = timeline.peak_index;
+  const bytes = timeline.ticks.pss_bytes[at] ?? 0;
+  const height = amount(bytes);
+  const list: Headline[] = [
+    {
+      label: "peak",
+      number: height.number,
+      unit: height.unit,
+      how: `${momentClock(timeline.ticks.elapsed_ns[at] ?? 0, timeline.elapsed_ns)} · highest sample of PSS`,
+    },
+  ];
+  const mark = peak?.marks.filter((one) => !one.is_older).sort((a, b) => b.bytes - a.bytes)[0];
+  list.push(
+    mark
+      ? {
+          label: "explained",
+          number: percent(Math.min(mark.sampled_bytes, mark.bytes), mark.bytes),
+          unit: "%",
+          how: `of ${size(mark.bytes)}, ${visible(mark.label)}`,
+        }
+      : { label: "explained", number: "100", unit: "%", how: "no kernel mark stands above the samples" },
+  );
+  list.push(mostlyAtPeak(timeline));
+  const wanted = timeline.tick_count + timeline.missed_count;
+  list.push({
+    label: "measured",
+    number: count(timeline.tick_count),
+    unit: timeline.missed_count > 0 ? `of ${count(wanted)} ticks` : "ticks",
+    how: timeline.missed_count > 0 ? `${count(timeline.missed_count)} missed` : `every ${duration(timeline.period_ns)}, none missed`,
+  });
+  if (info && info.span_ns > 0 && info.read_ns > 0) {
+    list.push({
+      label: "cost",
+      number: percent(info.read_ns, info.span_ns),
+      unit: "% of a core",
+      how: `longest reading ${duration(info.longest_read_ns)}`,
+    });
+  } else {
+    list.push({ label: "cost", number: "?", unit: "", how: "it was not measured", isUnknown: true });
+  }
+  return list;
+}
+
+const Mark = (): ComponentChildren => (
+  <svg width="22" height="16" viewBox="0 0 22 16" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="1.6">
+    <path d="M0 3h11" stroke-dasharray="2 2.2" />
+    <path d="M12 0l7 3-7 3z" fill="currentColor" stroke="none" />
+    <path d="M0 9c3-2.4 5-2.4 7.5 0s5 2.4 7.5 0 4.500-2.400 7 0M0 14c3-2.400 5-2.400 7.500 0s5 2.400 7.500 0 4.500-2.400 7 0" stroke-width="1.400" />
+  </svg>
+);
+
+const KEYS: [string, string][] = [
+  ["← →", "move the moment; Ctrl: ten at once"],
+  ["+ − 0", "zoom in, out, all"],
+  ["p", "the peak"],
+  ["g", "next grouping"],
+  ["m", "next metric"],
+  ["/", "filter the rows"],
+  ["y", "copy the rows as Markdown"],
+  ["t", "light or dark"],
+  ["d", "denser rows"],
+  ["?", "all keys"],
+];
+
+const BOX_KEYS: [string, string][] = [
+  ["↑↓←→", "next box"],
+  ["Enter", "into it"],
+  ["Esc", "out"],
+];
+
+const COMPARE_KEYS: [string, string][] = [["x", "swap sides"]];
+
+const keysOf = (shown: View | undefined): [string, string][] =>
+  shown === "timeline" ? KEYS.slice(0, 5) : shown === "compare" ? COMPARE_KEYS : BOX_KEYS;
+
+export function State({ title, children }: { title: string; children: ComponentChildren }): ComponentChildren {
+  return (
+    <div class="state" role="status">
+      <h2>{title}</h2>
+      <p>{children}</p>
+    </div>
+  );
+}
+
+export function App({ reports, failure }: { reports: Reports; failure: string | null }): ComponentChildren {
+  const { timeline, info, treemap, trace, diff, ledger } = reports;
+  const views = viewsOf(reports);
+  const shown = views.includes(view.value) ? view.value : views[0];
+  const { name, what, from } = about(reports);
+  const strip = shown === "timeline" ? headlines(reports) : shown === "stacks" && trace ? traceHeadlines(trace) : shown === "machine" && ledger ? machineHeadlines(ledger) : [];
+  return (
+    <>
+      <header class="top">
+        <span class="brand"><Mark /> tidemark</span>
+        {name && (
+          <span class="target">
+            <b title={name}>{name.length > 60 ? `${name.slice(0, 59)}…` : name}</b>
+            {what}
+          </span>
+        )}
+        <nav class="views" aria-label="views">
+          {views.map((one, place) => (
+            <button aria-current={shown === one ? "page" : undefined} onClick={() => (view.value = one)}>
+              {TITLES[one]} <kbd>{place + 1}</kbd>
+            </button>
+          ))}
+        </nav>
+      </header>
+      {strip.length > 0 && (
+        <div class="strip">
+          {strip.map((one) => (
+            <dl>
+              <dt>{one.label}</dt>
+              <dd class={`number ${one.isUnknown ? "unknown" : ""}`}>{one.number}<small>{one.unit}</small></dd>
+              <dd class="how">{one.how}</dd>
+            </dl>
+          ))}
+        </div>
+      )}
+      <main>
+        {failure !== null ? (
+          <State title="The data of this page cannot be read">{failure}</State>
+        ) : shown === "treemap" ? (
+          <TreemapView data={treemap!} />
+        ) : shown === "stacks" ? (
+          <StacksView trace={trace!} />
+        ) : shown === "machine" ? (
+          <MachineView ledger={ledger!} />
+        ) : shown === "compare" ? (
+          <CompareView diff={diff!} />
+        ) : timeline && timeline.ticks.id.length > 0 ? (
+          <TimelineView reports={reports} />
+        ) : (
+          <State title="No samples yet">There is no recording in this page. `tidemark report FILE -o out.html` makes one of a recording.</State>
+        )}
+        {shown === "timeline" && info && info.notes.length > 0 && (
+          <div class="aside">
+            {info.notes.slice(0, 6).map((note) => (
+              <div>{clock(note.first_elapsed_ns)} {visible(note.text)}{note.count > 1 ? ` (${count(note.count)} times)` : ""}</div>
+            ))}
+          </div>
+        )}
+      </main>
+      <footer class="keys">
+        {keysOf(shown).map(([key, does]) => <span class="key"><kbd>{key}</kbd>{does}</span>)}
+        <button class="control" aria-expanded={showsKeys.value} onClick={() => (showsKeys.value = !showsKeys.value)}>all keys <kbd>?</kbd></button>
+        <span class="from">{from}</span>
+      </footer>
+      {showsKeys.value && (
+        <div class="allkeys" role="dialog" aria-label="all keys">
+          <table><tbody>{[...KEYS, ...BOX_KEYS, ...COMPARE_KEYS].map(([key, does]) => <tr><td><kbd>{key}</kbd></td><td>{does}</td></tr>)}</tbody></table>
+        </div>
+      )}
+      <div class="hidden" aria-live="polite">
+        {timeline && timeline.ticks.id.length > 0 ? `moment ${momentClock(timeline.ticks.elapsed_ns[momentIndex(timeline)]!, timeline.elapsed_ns)}` : ""}
+      </div>
+    </>
+  );
+}

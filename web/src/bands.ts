@@ -1,0 +1,74 @@
+// Bands as columns of numbers, one for each drawn tick, made when first asked
+// for: the data tells only where something changed.
+import type { Band, Points, Timeline } from "./data";
+import type { Grouping, Metric } from "./state";
+
+const COLUMN = {
+  pss: "pss_bytes",
+  private: "private_bytes",
+  rss: "rss_bytes",
+  swap: "swap_bytes",
+} as const satisfies Record<Metric, keyof Points>;
+
+const made = new WeakMap<Band, Map<Metric, Float64Array>>();
+
+export function column(band: Band, metric: Metric, tickCount: number): Float64Array {
+  let of = made.get(band);
+  if (!of) made.set(band, (of = new Map()));
+  const known = of.get(metric);
+  if (known && known.length === tickCount) return known;
+  const values = new Float64Array(tickCount);
+  const told = band[COLUMN[metric]];
+  if (told) {
+    for (let i = 0; i < band.ticks.length; ++i) {
+      values.fill(told[i]!, band.ticks[i]!, band.ticks[i + 1] ?? tickCount);
+    }
+  }
+  of.set(metric, values);
+  return values;
+}
+
+export function bandsOf(timeline: Timeline, grouping: Grouping): Band[] {
+  switch (grouping) {
+    case "process":
+      return timeline.processes;
+    case "mapping":
+      return timeline.objects;
+    case "cgroup":
+      return timeline.groups;
+    default:
+      return timeline.kinds;
+  }
+}
+
+export interface Layer {
+  label: string;
+  band: Band | null; // null: the rest
+  values: Float64Array;
+}
+
+const MOST_LAYERS = 8;
+
+// What is stacked, from the bottom up: all kinds, or the largest of the others
+// and the rest of the whole.
+export function layersOf(timeline: Timeline, grouping: Grouping, metric: Metric): Layer[] {
+  const tickCount = timeline.ticks.id.length;
+  const bands = bandsOf(timeline, grouping);
+  const layer = (band: Band): Layer => ({
+    label: band.label,
+    band,
+    values: column(band, metric, tickCount),
+  });
+  const some = (one: Layer): boolean => one.values.some((value) => value > 0);
+  if (grouping === "kind") return bands.map(layer).filter(some);
+  const layers = bands.filter((band) => !band.others_count).slice(0, MOST_LAYERS).map(layer).filter(some);
+  const shown = new Set(layers.map((one) => one.band));
+  const rest = new Float64Array(tickCount);
+  for (const band of bands) {
+    if (shown.has(band)) continue;
+    const values = column(band, metric, tickCount);
+    for (let i = 0; i < tickCount; ++i) rest[i]! += values[i]!;
+  }
+  if (rest.some((value) => value > 0)) layers.push({ label: "others", band: null, values: rest });
+  return layers;
+}

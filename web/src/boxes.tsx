@@ -1,0 +1,188 @@
+// Boxes on a canvas with one layer that knows which one is where: what the
+// treemap and the stacks are drawn with.
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { theme } from "./state";
+import { FONT, token } from "./paint";
+
+export interface Box<T> {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  depth: number;
+  item: T;
+}
+
+// The deepest box at the point. Boxes come with those they are in before them.
+export function boxAt<T>(boxes: Box<T>[], x: number, y: number): Box<T> | null {
+  for (let i = boxes.length - 1; i >= 0; --i) {
+    const box = boxes[i]!;
+    if (x >= box.x && x < box.x + box.width && y >= box.y && y < box.y + box.height) return box;
+  }
+  return null;
+}
+
+export type Direction = "ArrowLeft" | "ArrowRight" | "ArrowUp" | "ArrowDown";
+
+// The nearest box in that direction, of the same depth where there is one.
+export function neighbour<T>(boxes: Box<T>[], from: Box<T>, direction: Direction): Box<T> | null {
+  const middle = (box: Box<T>): [number, number] => [box.x + box.width / 2, box.y + box.height / 2];
+  const [x, y] = middle(from);
+  let best: Box<T> | null = null;
+  let least = Infinity;
+  for (const box of boxes) {
+    if (box === from) continue;
+    const [otherX, otherY] = middle(box);
+    const [dx, dy] = [otherX - x, otherY - y];
+    const isThere =
+      direction === "ArrowLeft" ? dx < -0.5 && Math.abs(dy) < (from.height + box.height) / 2
+      : direction === "ArrowRight" ? dx > 0.5 && Math.abs(dy) < (from.height + box.height) / 2
+      : direction === "ArrowUp" ? dy < -0.5 && Math.abs(dx) < (from.width + box.width) / 2
+      : dy > 0.5 && Math.abs(dx) < (from.width + box.width) / 2;
+    if (!isThere) continue;
+    const cost = Math.abs(dx) + Math.abs(dy) + 10_000 * Math.abs(box.depth - from.depth);
+    if (cost < least) {
+      least = cost;
+      best = box;
+    }
+  }
+  return best;
+}
+
+export interface Look<T> {
+  fill(box: Box<T>): string | CanvasPattern;
+  ink(box: Box<T>): string;
+  // Of a box's text the forms, longest first, and its size at the right or below.
+  names(box: Box<T>): string[];
+  amount(box: Box<T>): string;
+  isTitle(box: Box<T>): boolean; // a group: its name in a bar at the top
+  fades(box: Box<T>): boolean;
+}
+
+const PADDING = 6;
+export const TITLE_HEIGHTS = [22, 22, 17];
+
+function drawText<T>(context: CanvasRenderingContext2D, box: Box<T>, look: Look<T>): void {
+  const room = box.width - 2 * PADDING;
+  if (room < 14 || box.height < 13) return;
+  context.fillStyle = look.ink(box);
+  const isTitle = look.isTitle(box);
+  context.font = `${isTitle ? "600 " : ""}12px ${FONT}`;
+  const amount = look.amount(box);
+  const amountRoom = context.measureText(amount).width + 8;
+  const isRow = isTitle || box.height < 32;
+  const line = isTitle ? box.y + Math.min(TITLE_HEIGHTS[box.depth] ?? 17, box.height) / 2 : isRow ? box.y + box.height / 2 : box.y + 13;
+  context.textBaseline = "middle";
+  const fit = (most: number): string => look.names(box).find((form) => context.measureText(form).width <= most) ?? "";
+  const besides = isRow ? fit(room - amountRoom) : "";
+  const name = besides || fit(room);
+  if (name) context.fillText(name, box.x + PADDING, line);
+  context.font = `12px ${FONT}`;
+  if (besides) {
+    context.fillText(amount, box.x + box.width - PADDING - amountRoom + 8, line);
+  } else if (!isRow && box.height >= 38 && context.measureText(amount).width <= room) {
+    context.fillText(amount, box.x + PADDING, line + 17);
+  }
+}
+
+interface Props<T> {
+  boxes: Box<T>[];
+  look: Look<T>;
+  width: number;
+  height: number;
+  chosen: T | null;
+  summary: string;
+  choose(item: T): void;
+  enter(item: T): void;
+  leave(): void;
+  tooltip(box: Box<T>): ComponentChildren;
+}
+
+export function BoxCanvas<T>(props: Props<T>): ComponentChildren {
+  const { boxes, look, width, height, chosen } = props;
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [hover, setHover] = useState<{ box: Box<T>; x: number; y: number } | null>(null);
+  useLayoutEffect(() => setHover(null), [boxes]);
+  useEffect(() => {
+    const element = canvas.current!;
+    const ratio = devicePixelRatio;
+    element.width = Math.round(width * ratio);
+    element.height = Math.round(height * ratio);
+    const context = element.getContext("2d")!;
+    context.scale(ratio, ratio);
+    context.fillStyle = token("bg");
+    context.fillRect(0, 0, width, height);
+    context.textAlign = "left";
+    for (const box of boxes) {
+      context.globalAlpha = look.fades(box) ? 0.25 : 1;
+      context.fillStyle = look.fill(box);
+      // One pixel of ground parts neighbours; what is thinner is drawn as it is.
+      context.fillRect(box.x, box.y, Math.max(box.width - 1, box.width / 2), Math.max(box.height - 1, box.height / 2));
+      drawText(context, box, look);
+    }
+    context.globalAlpha = 1;
+    const marked = boxes.find((box) => box.item === chosen);
+    if (marked) {
+      context.strokeStyle = token("ink");
+      context.lineWidth = 2;
+      context.strokeRect(marked.x + 1, marked.y + 1, Math.max(marked.width - 3, 1), Math.max(marked.height - 3, 1));
+    }
+  }, [boxes, look, width, height, chosen, theme.value]);
+  const at = (event: MouseEvent): Box<T> | null => {
+    const area = canvas.current!.getBoundingClientRect();
+    return boxAt(boxes, event.clientX - area.left, event.clientY - area.top);
+  };
+  const key = (event: KeyboardEvent): void => {
+    const now = boxes.find((box) => box.item === chosen) ?? boxes[0];
+    if (!now || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.key === "Enter") props.enter(now.item);
+    else if (event.key === "Escape" || event.key === "Backspace") props.leave();
+    else if (event.key.startsWith("Arrow")) {
+      const next = neighbour(boxes, now, event.key as Direction);
+      if (next) props.choose(next.item);
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div class="boxes" style={{ width: `${width}px`, height: `${height}px` }}>
+      <canvas
+        ref={canvas}
+        style={{ width: `${width}px`, height: `${height}px` }}
+        tabIndex={0}
+        role="img"
+        aria-label={props.summary}
+        onKeyDown={key}
+        onMouseMove={(event) => {
+          const box = at(event);
+          const area = canvas.current!.getBoundingClientRect();
+          setHover(box && { box, x: event.clientX - area.left, y: event.clientY - area.top });
+        }}
+        onMouseLeave={() => setHover(null)}
+        onClick={(event) => {
+          const box = at(event);
+          if (!box) return;
+          if (box.item === chosen) props.enter(box.item);
+          else props.choose(box.item);
+        }}
+        onDblClick={(event) => {
+          const box = at(event);
+          if (box) props.enter(box.item);
+        }}
+      />
+      {hover && (
+        <div
+          class="tooltip"
+          style={{
+            top: `${hover.y > height / 2 ? "auto" : `${hover.y + 14}px`}`,
+            bottom: `${hover.y > height / 2 ? `${height - hover.y + 14}px` : "auto"}`,
+            ...(hover.x > width / 2 ? { right: `${width - hover.x + 10}px` } : { left: `${hover.x + 10}px` }),
+          }}
+        >
+          {props.tooltip(hover.box)}
+        </div>
+      )}
+    </div>
+  );
+}

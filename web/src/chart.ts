@@ -1,0 +1,491 @@
+// The stacked chart over time: scales, axes and the cursor are uPlot's, the
+// areas are drawn here, because each must be parted from the next, swap hangs
+// below zero and what was not measured is not joined.
+import uPlot from "uplot";
+import type { Layer } from "./bands";
+import { kindOf, type Theme } from "./colours";
+import { clock, size } from "./format";
+import { bandColour, fitting, FONT, hatch, token } from "./paint";
+
+export interface Gap {
+  from: number; // seconds since the start
+  to: number;
+  label: string;
+}
+
+export interface Flag {
+  at: number; // seconds
+  bytes: number;
+  text: string;
+}
+
+export interface Line {
+  bytes: number;
+  text: string;
+  dash: number[];
+}
+
+export interface ChartData {
+  seconds: Float64Array;
+  layers: Layer[];
+  below: Float64Array | null; // swapped out
+  resident: Float64Array | null; // drawn as a line
+  gaps: Gap[];
+  flag: Flag | null;
+  lines: Line[];
+  moment: number; // index of the chosen tick
+  theme: Theme;
+  labelRoom: number; // at the right, in CSS pixels
+}
+
+export interface ChartEvents {
+  choose(index: number): void;
+  zoom(span: [number, number] | null): void;
+  hover(index: number | null, x: number, y: number): void;
+}
+
+const LEFT = 52;
+
+function roundSteps(most: number): number[] {
+  // Steps that are round in powers of two: 2 GiB, 512 MiB.
+  if (most <= 0) return [0];
+  let step = 2 ** Math.ceil(Math.log2(most / 5));
+  if (most / step < 2.5) step /= 2;
+  const values = [];
+  for (let value = 0; value <= most; value += step) values.push(value);
+  return values;
+}
+
+export class Chart {
+  private readonly plot: uPlot;
+  private data: ChartData;
+  private tops: Float64Array[] = [];
+
+  constructor(
+    host: HTMLElement,
+    data: ChartData,
+    events: ChartEvents,
+    width: number,
+    height: number,
+  ) {
+    this.data = data;
+    this.stack();
+    this.plot = new uPlot(
+      {
+        width,
+        height,
+        padding: [28, data.labelRoom, 0, 0],
+        legend: { show: false },
+        cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
+        scales: {
+          x: { time: false },
+          y: { range: () => this.range() },
+        },
+        axes: [
+          {
+            stroke: () => token("t2"),
+            font: `11px ${FONT}`,
+            grid: { show: false },
+            space: 76,
+            ticks: { stroke: () => token("line2"), size: 4, width: 1 },
+            size: 26,
+            values: (_, splits) => splits.map((s) => this.timeLabel(s)),
+            incrs: [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 720, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400],
+          },
+          {
+            stroke: () => token("t2"),
+            font: `11px ${FONT}`,
+            size: LEFT,
+            gap: 6,
+            ticks: { show: false },
+            grid: { stroke: () => token("line"), width: 1 },
+            splits: () => roundSteps(this.range()[1]),
+            values: (_, splits) => splits.map((bytes) => (bytes === 0 ? "0" : size(bytes).replace(/\.0+(?=\D)/, ""))),
+          },
+        ],
+        series: [{}, { show: true, stroke: "transparent", width: 0, points: { show: false } }],
+        hooks: {
+          drawAxes: [() => this.drawAreas()],
+          draw: [() => this.drawMarks()],
+          setSelect: [
+            (plot) => {
+              if (plot.select.width < 4) return;
+              const from = plot.posToVal(plot.select.left, "x");
+              const to = plot.posToVal(plot.select.left + plot.select.width, "x");
+              plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+              events.zoom([Math.max(from, 0), to]);
+            },
+          ],
+          setCursor: [
+            (plot) => {
+              const { left, top, idx } = plot.cursor;
+              const inside = left !== undefined && left >= 0 && idx !== null && idx !== undefined;
+              events.hover(inside ? idx : null, (left ?? 0) + LEFT, top ?? 0);
+            },
+          ],
+        },
+      },
+      [data.seconds, this.tops[this.tops.length - 1] ?? new Float64Array(data.seconds.length)] as unknown as uPlot.AlignedData,
+      host,
+    );
+    let pressedAt = 0;
+    this.plot.over.addEventListener("mousedown", (event) => (pressedAt = event.clientX));
+    this.plot.over.addEventListener("mouseup", (event) => {
+      if (Math.abs(event.clientX - pressedAt) < 4 && this.plot.cursor.idx != null) {
+        events.choose(this.plot.cursor.idx);
+      }
+    });
+    this.plot.over.addEventListener("dblclick", () => events.zoom(null));
+    this.plot.over.addEventListener(
+      "wheel",
+      (event) => {
+        if (!event.ctrlKey) return;
+        event.preventDefault();
+        const [from, to] = this.span();
+        const at = this.plot.posToVal(event.offsetX, "x");
+        const factor = event.deltaY < 0 ? 0.8 : 1.25;
+        const last = this.data.seconds[this.data.seconds.length - 1] ?? 0;
+        const next: [number, number] = [
+          Math.max(0, at - (at - from) * factor),
+          Math.min(last, at + (to - at) * factor),
+        ];
+        events.zoom(next[0] <= 0 && next[1] >= last ? null : next);
+      },
+      { passive: false },
+    );
+  }
+
+  update(data: ChartData, zoom: [number, number] | null): void {
+    this.data = data;
+    this.stack();
+    const last = data.seconds[data.seconds.length - 1] ?? 1;
+    this.plot.batch(() => {
+      this.plot.setData(
+        [data.seconds, this.tops[this.tops.length - 1] ?? new Float64Array(data.seconds.length)] as unknown as uPlot.AlignedData,
+        false,
+      );
+      this.plot.setScale("x", { min: zoom?.[0] ?? 0, max: Math.max(zoom?.[1] ?? last, 1e-3) });
+    });
+    this.plot.redraw(true, true);
+  }
+
+  resize(width: number, height: number): void {
+    this.plot.setSize({ width, height });
+  }
+
+  span(): [number, number] {
+    return [this.plot.scales["x"]!.min ?? 0, this.plot.scales["x"]!.max ?? 1];
+  }
+
+  // Of the plotting area, in CSS pixels.
+  get area(): { left: number; width: number } {
+    const ratio = devicePixelRatio;
+    return { left: this.plot.bbox.left / ratio, width: this.plot.bbox.width / ratio };
+  }
+
+  destroy(): void {
+    this.plot.destroy();
+  }
+
+  private timeLabel(seconds: number): string {
+    const [from, to] = this.plot ? this.span() : [0, 1];
+    if (to - from < 10) return clock(seconds * 1e9, true);
+    return to < 3600 ? clock(seconds * 1e9).slice(3) : clock(seconds * 1e9);
+  }
+
+  private stack(): void {
+    const { layers, seconds } = this.data;
+    let below = new Float64Array(seconds.length);
+    this.tops = layers.map((layer) => {
+      const top = new Float64Array(seconds.length);
+      for (let i = 0; i < top.length; ++i) top[i] = below[i]! + layer.values[i]!;
+      below = top;
+      return top;
+    });
+  }
+
+  private range(): [number, number] {
+    const most = (values: Float64Array | null | undefined): number => {
+      let found = 0;
+      for (const value of values ?? []) if (value > found) found = value;
+      return found;
+    };
+    let top = Math.max(most(this.tops[this.tops.length - 1]), most(this.data.resident));
+    for (const line of this.data.lines) {
+      // A limit far above what was used would flatten the picture.
+      if (line.bytes < top * 1.8) top = Math.max(top, line.bytes);
+    }
+    const bottom = most(this.data.below);
+    return [-bottom, Math.max(top * 1.04, 4096)];
+  }
+
+  private visibleSpan(): [number, number] {
+    const { seconds } = this.data;
+    const [from, to] = this.span();
+    let first = 0;
+    let last = seconds.length - 1;
+    while (first < last && seconds[first + 1]! < from) ++first;
+    while (last > first && seconds[last - 1]! > to) --last;
+    return [first, last];
+  }
+
+  // Runs of ticks without a gap between them.
+  private runs(): [number, number][] {
+    const { seconds, gaps } = this.data;
+    const [first, last] = this.visibleSpan();
+    const runs: [number, number][] = [];
+    let start = first;
+    let gap = 0;
+    for (let i = first + 1; i <= last; ++i) {
+      while (gap < gaps.length && gaps[gap]!.to <= seconds[i - 1]!) ++gap;
+      const isParted = gap < gaps.length && gaps[gap]!.from < seconds[i]!;
+      if (isParted) {
+        runs.push([start, i - 1]);
+        start = i;
+      }
+    }
+    runs.push([start, last]);
+    return runs;
+  }
+
+  private drawAreas(): void {
+    const { ctx, bbox } = this.plot;
+    const { layers, seconds, below, theme, gaps } = this.data;
+    const ratio = devicePixelRatio;
+    const x = (index: number): number => this.plot.valToPos(seconds[index]!, "x", true);
+    const y = (bytes: number): number => this.plot.valToPos(bytes, "y", true);
+    const ground = token("bg");
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    const fillBetween = (upper: Float64Array, lower: Float64Array | null, sign: number, fill: string | CanvasPattern): void => {
+      for (const [first, last] of this.runs()) {
+        ctx.beginPath();
+        ctx.moveTo(x(first), y(sign * upper[first]!));
+        for (let i = first + 1; i <= last; ++i) ctx.lineTo(x(i), y(sign * upper[i]!));
+        if (first === last) ctx.lineTo(x(first) + ratio, y(sign * upper[first]!));
+        for (let i = last; i >= first; --i) ctx.lineTo(x(i), y(lower ? lower[i]! : 0));
+        ctx.closePath();
+        ctx.fillStyle = fill;
+        ctx.fill();
+      }
+    };
+    let place = 0;
+    layers.forEach((layer, at) => {
+      const colour = bandColour(
+        layer.band?.category,
+        layer.band ? place++ : null,
+        theme,
+      );
+      const isHatched = layer.band?.category !== undefined && kindOf(layer.band.category).hatched;
+      const fill = isHatched ? hatch(ctx, colour, ground, ratio) : colour;
+      fillBetween(this.tops[at]!, at > 0 ? this.tops[at - 1]! : null, 1, fill);
+    });
+    // A hairline of ground between neighbours.
+    ctx.strokeStyle = ground;
+    ctx.lineWidth = Math.max(1, ratio * 0.75);
+    for (let at = 0; at + 1 < this.tops.length; ++at) {
+      for (const [first, last] of this.runs()) {
+        ctx.beginPath();
+        for (let i = first; i <= last; ++i) ctx.lineTo(x(i), y(this.tops[at]![i]!));
+        ctx.stroke();
+      }
+    }
+    if (below) fillBetween(below, null, -1, hatch(ctx, kindOf("swap").fill[theme], ground, ratio));
+    const unmeasured = hatch(ctx, token("line2"), ground, ratio);
+    for (const gap of gaps) {
+      const from = this.plot.valToPos(gap.from, "x", true);
+      const to = this.plot.valToPos(gap.to, "x", true);
+      ctx.fillStyle = unmeasured;
+      ctx.fillRect(from, bbox.top, Math.max(to - from, 2 * ratio), bbox.height);
+    }
+    ctx.strokeStyle = token("t3");
+    ctx.lineWidth = ratio;
+    ctx.beginPath();
+    ctx.moveTo(bbox.left, y(0));
+    ctx.lineTo(bbox.left + bbox.width, y(0));
+    ctx.stroke();
+    this.drawResident(x, y);
+    ctx.restore();
+    this.drawLabels(y);
+  }
+
+  private drawResident(x: (index: number) => number, y: (bytes: number) => number): void {
+    const { resident } = this.data;
+    if (!resident) return;
+    const { ctx } = this.plot;
+    ctx.strokeStyle = token("t2");
+    ctx.lineWidth = devicePixelRatio;
+    for (const [first, last] of this.runs()) {
+      ctx.beginPath();
+      for (let i = first; i <= last; ++i) ctx.lineTo(x(i), y(resident[i]!));
+      ctx.stroke();
+    }
+  }
+
+  // Names at the right end of their bands, pushed apart, with leader lines.
+  private drawLabels(y: (bytes: number) => number): void {
+    const { layers, below, theme, labelRoom } = this.data;
+    if (labelRoom < 80) return;
+    const { ctx, bbox } = this.plot;
+    const ratio = devicePixelRatio;
+    // Where all have ended there is nothing to point at.
+    let [, last] = this.visibleSpan();
+    const whole = this.tops[this.tops.length - 1];
+    while (last > 0 && whole?.[last] === 0) --last;
+    const step = 16 * ratio;
+    const right = bbox.left + bbox.width;
+    interface Label {
+      text: string[];
+      colour: string;
+      hatched: boolean;
+      from: number;
+      at: number;
+    }
+    const labels: Label[] = [];
+    let place = 0;
+    layers.forEach((layer, index) => {
+      const low = index > 0 ? this.tops[index - 1]![last]! : 0;
+      const middle = y((low + this.tops[index]![last]!) / 2);
+      const kind = layer.band?.category !== undefined ? kindOf(layer.band.category) : null;
+      const colour = bandColour(layer.band?.category, layer.band ? place++ : null, theme);
+      const isKind = kind !== null && layer.label === kind.name;
+      const name = layer.label.slice(layer.label.lastIndexOf("/") + 1) || layer.label;
+      labels.push({
+        text: isKind ? [kind.name, kind.short] : [layer.label, name, name.slice(0, 16)],
+        colour,
+        hatched: kind?.hatched ?? false,
+        from: middle,
+        at: middle,
+      });
+    });
+    if (below?.some((value) => value > 0)) {
+      labels.unshift({
+        text: ["swapped out", "swap"],
+        colour: kindOf("swap").fill[theme],
+        hatched: true,
+        from: y(-below[last]! / 2),
+        at: y(-below[last]! / 2) + step / 2,
+      });
+    }
+    // From the bottom up: none nearer to the one below than a line.
+    let limit = bbox.top + bbox.height;
+    for (const label of labels) {
+      label.at = Math.min(label.at, limit);
+      limit = label.at - step;
+    }
+    const overflow = bbox.top + step / 2 - (labels[labels.length - 1]?.at ?? bbox.top + step);
+    if (overflow > 0) for (const label of labels) label.at += overflow;
+    ctx.save();
+    ctx.font = `${11 * ratio}px ${FONT}`;
+    ctx.textAlign = "left";
+    ctx.textBaseline = "middle";
+    for (const label of labels) {
+      ctx.strokeStyle = label.colour;
+      ctx.lineWidth = ratio;
+      ctx.beginPath();
+      ctx.moveTo(right + 1 * ratio, label.from);
+      ctx.lineTo(right + 10 * ratio, label.at);
+      ctx.lineTo(right + 16 * ratio, label.at);
+      ctx.stroke();
+      ctx.fillStyle = label.hatched ? hatch(ctx, label.colour, token("bg"), ratio) : label.colour;
+      ctx.fillRect(right + 18 * ratio, label.at - 5 * ratio, 10 * ratio, 10 * ratio);
+      ctx.fillStyle = token("t1");
+      ctx.fillText(fitting(ctx, label.text, (labelRoom - 36) * ratio), right + 34 * ratio, label.at);
+    }
+    ctx.restore();
+  }
+
+  private drawMarks(): void {
+    const { ctx, bbox } = this.plot;
+    const { seconds, moment, flag, lines, gaps } = this.data;
+    const ratio = devicePixelRatio;
+    const ink = token("ink");
+    ctx.save();
+    ctx.font = `${11 * ratio}px ${FONT}`;
+    ctx.textAlign = "left";
+    for (const line of lines) {
+      const at = this.plot.valToPos(line.bytes, "y", true);
+      if (at < bbox.top) continue;
+      ctx.strokeStyle = ink;
+      ctx.lineWidth = ratio;
+      ctx.setLineDash(line.dash.map((length) => length * ratio));
+      ctx.beginPath();
+      ctx.moveTo(bbox.left, at);
+      ctx.lineTo(bbox.left + bbox.width, at);
+      ctx.stroke();
+      ctx.fillStyle = token("t2");
+      ctx.textBaseline = "bottom";
+      ctx.fillText(line.text, bbox.left + 6 * ratio, at - 2 * ratio);
+    }
+    ctx.setLineDash([]);
+    ctx.textBaseline = "middle";
+    for (const gap of gaps) {
+      const from = this.plot.valToPos(gap.from, "x", true);
+      const room = from - bbox.left;
+      const width = ctx.measureText(gap.label).width;
+      if (width + 8 * ratio > room || from > bbox.left + bbox.width) continue;
+      ctx.fillStyle = token("t2");
+      ctx.fillText(gap.label, from - width - 6 * ratio, bbox.top + bbox.height * 0.3);
+    }
+    const chosen = this.plot.valToPos(seconds[moment] ?? 0, "x", true);
+    if (chosen >= bbox.left - 1 && chosen <= bbox.left + bbox.width + 1) {
+      ctx.strokeStyle = ink;
+      ctx.lineWidth = ratio;
+      ctx.beginPath();
+      ctx.moveTo(chosen, bbox.top - 4 * ratio);
+      ctx.lineTo(chosen, bbox.top + bbox.height);
+      ctx.stroke();
+    }
+    if (flag) this.drawFlag(flag, ink);
+    ctx.restore();
+  }
+
+  // The tide mark: a dotted line at the height, a ring at the moment and a
+  // swallow-tailed flag.
+  private drawFlag(flag: Flag, ink: string): void {
+    const { ctx, bbox } = this.plot;
+    const ratio = devicePixelRatio;
+    const x = this.plot.valToPos(flag.at, "x", true);
+    const y = this.plot.valToPos(flag.bytes, "y", true);
+    ctx.strokeStyle = ink;
+    ctx.lineWidth = 1.25 * ratio;
+    ctx.setLineDash([1.5 * ratio, 3 * ratio]);
+    ctx.beginPath();
+    ctx.moveTo(bbox.left, y);
+    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.stroke();
+    ctx.setLineDash([]);
+    if (x < bbox.left || x > bbox.left + bbox.width) return;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top - 6 * ratio);
+    ctx.lineTo(x, y);
+    ctx.stroke();
+    ctx.fillStyle = token("bg");
+    ctx.beginPath();
+    ctx.arc(x, y, 4 * ratio, 0, 2 * Math.PI);
+    ctx.fill();
+    ctx.stroke();
+    ctx.font = `600 ${12 * ratio}px ${FONT}`;
+    const width = ctx.measureText(flag.text).width + 18 * ratio;
+    const height = 20 * ratio;
+    const top = bbox.top - 6 * ratio - height;
+    // It flies to the side where there is room.
+    const isLeft = x + width > bbox.left + bbox.width + this.data.labelRoom * ratio;
+    const tip = isLeft ? x - width : x + width;
+    const notch = isLeft ? tip + 6 * ratio : tip - 6 * ratio;
+    ctx.fillStyle = ink;
+    ctx.beginPath();
+    ctx.moveTo(x, top);
+    ctx.lineTo(tip, top);
+    ctx.lineTo(notch, top + height / 2);
+    ctx.lineTo(tip, top + height);
+    ctx.lineTo(x, top + height);
+    ctx.closePath();
+    ctx.fill();
+    ctx.fillStyle = token("on-ink");
+    ctx.textBaseline = "middle";
+    ctx.fillText(flag.text, isLeft ? tip + 10 * ratio : x + 8 * ratio, top + height / 2);
+  }
+}

@@ -1,0 +1,164 @@
+// What added what between two moments: a waterfall that closes.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { kindOf } from "./colours";
+import type { Diff, DiffRow } from "./data";
+import { baseName, change, count, counted, percent, size, visible } from "./format";
+import { compareBy, COMPARE_BY, theme, type CompareBy } from "./state";
+
+export interface Step {
+  label: string;
+  full: string;
+  note: string;
+  kind: string | undefined;
+  from: number; // bytes before it
+  change: number;
+}
+
+const rowsOf = (diff: Diff, by: CompareBy): DiffRow[] =>
+  by === "kind" ? diff.categories : by === "mapping" ? diff.mappings : diff.processes;
+
+function named(row: DiffRow, by: CompareBy): string {
+  if (by === "kind") return kindOf(row.category).name;
+  return visible(row.name ?? "") || kindOf(row.category).name;
+}
+
+function noteOf(row: DiffRow, by: CompareBy): string {
+  const what = by === "process" ? "process" : "mapping";
+  const [before, after] = [row.before_count, row.after_count];
+  if (before === undefined || after === undefined) return "";
+  if (before === after) return by === "process" ? "" : counted(after, what);
+  return `${count(before)} → ${counted(after, what, by === "process" ? "processes" : "mappings")}`;
+}
+
+const MOST_STEPS = 24;
+
+// The largest changes, growth first, then falls; the rest is one step, and the
+// sum is the whole change.
+export function steps(diff: Diff, by: CompareBy): Step[] {
+  const changed = rowsOf(diff, by).filter((row) => row.change_bytes !== 0);
+  const order = [...changed].sort((a, b) => Math.abs(b.change_bytes) - Math.abs(a.change_bytes));
+  const kept = new Set(order.slice(0, MOST_STEPS));
+  const shown = changed.filter((row) => kept.has(row)).sort((a, b) => b.change_bytes - a.change_bytes);
+  const list: Step[] = [];
+  let at = diff.before.pss_bytes;
+  const add = (label: string, full: string, note: string, kind: string | undefined, bytes: number): void => {
+    list.push({ label, full, note, kind, from: at, change: bytes });
+    at += bytes;
+  };
+  for (const row of shown) {
+    const name = named(row, by);
+    add(by === "mapping" ? baseName(name) : name, name, noteOf(row, by), row.category, row.change_bytes);
+  }
+  const folded = order.slice(MOST_STEPS);
+  if (folded.length > 0) {
+    add(`${count(folded.length)} smaller changes`, "", "", undefined, folded.reduce((sum, row) => sum + row.change_bytes, 0));
+  }
+  const left = diff.after.pss_bytes - at;
+  if (left !== 0) add("not explained", "", "", "unnamed", left);
+  return list;
+}
+
+const LEFT = 300;
+const ROW = 42;
+
+export function CompareView({ diff }: { diff: Diff }): ComponentChildren {
+  const [isSwapped, setSwapped] = useState(false);
+  const [said, setSaid] = useState("");
+  const shown = isSwapped ? turned(diff) : diff;
+  const list = steps(shown, compareBy.value);
+  const [before, after] = [shown.before.pss_bytes, shown.after.pss_bytes];
+  const points = [before, after, ...list.flatMap((step) => [step.from, step.from + step.change])];
+  const [low, high] = [Math.min(...points), Math.max(...points)];
+  // Cut where the whole would hide the change, and then it is torn and said.
+  const isCut = low > (high - low) * 2;
+  const start = isCut ? Math.max(0, low - (high - low) * 0.6) : 0;
+  const width = 760;
+  const x = (bytes: number): number => ((bytes - start) / Math.max(high - start, 1)) * width;
+  const whole = after - before;
+  const word = whole === 0 ? "as much as the base" : `${size(Math.abs(whole))} ${whole > 0 ? "more" : "less"} than the base`;
+  const undetailed = shown.before.undetailed_count + shown.after.undetailed_count;
+  const copy = (): void => {
+    const lines = ["| what | change |", "|---|---:|", ...list.map((step) => `| ${step.full || step.label} | ${change(step.change)} |`), `| **sum** | ${change(whole)} |`];
+    navigator.clipboard?.writeText(`${lines.join("\n")}\n`).then(() => setSaid("copied"), () => setSaid("the browser did not allow to copy"));
+  };
+  const total = (label: string, note: string, bytes: number): ComponentChildren => (
+    <tr>
+      <td class="name"><b>{label}</b><div class="note">{note}</div></td>
+      <td class="fall">
+        <svg width="100%" height={ROW - 12} viewBox={`0 0 ${width} ${ROW - 12}`} preserveAspectRatio="none" aria-hidden="true">
+          <rect x="0" y="0" width={x(bytes)} height={ROW - 12} fill="var(--total)" />
+          {isCut && <path d={`M8 0l6 ${(ROW - 12) / 4} -6 ${(ROW - 12) / 4} 6 ${(ROW - 12) / 4} -6 ${(ROW - 12) / 4}`} fill="none" stroke="var(--bg)" stroke-width="3" />}
+        </svg>
+      </td>
+      <td class="n"><b>{size(bytes)}</b></td>
+      <td class="n" />
+    </tr>
+  );
+  return (
+    <>
+      <h1 class="sentence">
+        {word} {whole !== 0 && before > 0 && <span class={whole > 0 ? "grew" : "fell"}>{whole > 0 ? "▲ +" : "▼ −"}{percent(Math.abs(whole), before)} %</span>}
+      </h1>
+      <p class="note">Solid bars grew, hollow bars shrank. Memory is matched by what it is, not by address or pid.</p>
+      <div class="bar">
+        <h2>What added what</h2>
+        <span class="choices" role="group" aria-label="by">
+          {COMPARE_BY.map((one) => <button aria-pressed={compareBy.value === one} onClick={() => (compareBy.value = one)}>{one}</button>)}
+        </span>
+        <span class="push" />
+        <span class="note" role="status">{said}</span>
+        <button class="control" id="swap" onClick={() => setSwapped(!isSwapped)}>swap sides <kbd>x</kbd></button>
+        <button class="control" id="copy" onClick={copy}>copy as Markdown <kbd>y</kbd></button>
+      </div>
+      <table class="rows waterfall">
+        <colgroup><col style={{ width: `${LEFT}px` }} /><col /><col style={{ width: "110px" }} /><col style={{ width: "80px" }} /></colgroup>
+        <thead class="hidden"><tr><th>what</th><th>picture</th><th>change</th><th>percent</th></tr></thead>
+        <tbody>
+          {total("base", visible(shown.before.label), before)}
+          {list.map((step) => {
+            const kind = kindOf(step.kind);
+            const fill = step.kind ? kind.fill[theme.value] : "var(--line2)";
+            const [left, right] = [x(Math.min(step.from, step.from + step.change)), x(Math.max(step.from, step.from + step.change))];
+            const grew = step.change > 0;
+            return (
+              <tr>
+                <td class="name" title={step.full}>
+                  <span class={`swatch ${step.kind && kind.hatched ? "hatched" : ""}`} style={{ backgroundColor: fill }} />{step.label}
+                  <div class="note indent">{step.note}</div>
+                </td>
+                <td class="fall">
+                  <svg width="100%" height={ROW - 18} viewBox={`0 0 ${width} ${ROW - 18}`} preserveAspectRatio="none" aria-hidden="true">
+                    <rect x={left} y="1" width={Math.max(right - left, 1)} height={ROW - 20} fill={fill} fill-opacity={grew ? 1 : 0.15} stroke={fill} stroke-width={grew ? 0 : 2} vector-effect="non-scaling-stroke" />
+                  </svg>
+                </td>
+                <td class="n"><span class={grew ? "grew" : "fell"} title={`${count(step.change)} bytes`}>{grew ? "▲ " : "▼ "}{change(step.change)}</span></td>
+                <td class="n note">{before > 0 ? `${grew ? "+" : "−"}${percent(Math.abs(step.change), before)} %` : ""}</td>
+              </tr>
+            );
+          })}
+          {total("this", visible(shown.after.label), after)}
+        </tbody>
+      </table>
+      <div class="aside">
+        Every line adds up: {size(before)} {whole < 0 ? "−" : "+"} {size(Math.abs(whole))} = {size(after)}.
+        {isCut && ` The axis is cut at ${size(start)}: do not compare the two grey bars by length.`}
+        {undetailed > 0 && ` ${counted(undetailed, "process", "processes")} could not be read; what they hold is in neither sum.`}
+      </div>
+    </>
+  );
+}
+
+function turned(diff: Diff): Diff {
+  const flip = (rows: DiffRow[]): DiffRow[] =>
+    rows.map((row) => ({ ...row, before_count: row.after_count, after_count: row.before_count, change_bytes: -row.change_bytes }));
+  return {
+    ...diff,
+    before: diff.after,
+    after: diff.before,
+    change_bytes: -diff.change_bytes,
+    categories: flip(diff.categories),
+    mappings: flip(diff.mappings),
+    processes: flip(diff.processes),
+  };
+}

@@ -1,0 +1,206 @@
+// What the page is given: the same reports that the commands print with --json.
+// Files that are mailed carry them inside; a served page asks for them.
+
+export interface Points {
+  ticks: number[];
+  pss_bytes?: number[];
+  private_bytes?: number[];
+  rss_bytes?: number[];
+  swap_bytes?: number[];
+}
+
+export interface Band extends Points {
+  label: string;
+  category?: string;
+  process?: number;
+  pid?: number;
+  others_count?: number;
+}
+
+export interface TimelineEvent {
+  kind: "appeared" | "fork" | "exec" | "exit" | "missed";
+  elapsed_ns: number;
+  duration_ns?: number;
+  count?: number;
+  text: string;
+}
+
+export interface Timeline {
+  schema: "tidemark.timeline/1";
+  recording: string;
+  targets: string;
+  host: string;
+  kernel: string;
+  start: string;
+  period_ns: number;
+  elapsed_ns: number;
+  tick_count: number;
+  missed_count: number;
+  peak_index: number;
+  ticks: {
+    id: number[];
+    elapsed_ns: number[];
+    resident_bytes: number[];
+    pss_bytes: number[];
+    process_count: number[];
+    undetailed_count: number[];
+  };
+  kinds: Band[];
+  processes: Band[];
+  objects: Band[];
+  groups: Band[];
+  parts: Band[];
+  events: TimelineEvent[];
+  untold_event_count: number;
+}
+
+export interface Mark {
+  label: string;
+  bytes: number;
+  sampled_bytes: number;
+  is_group: boolean;
+  is_older: boolean;
+}
+
+export interface Peak {
+  schema: "tidemark.peak/1";
+  elapsed_ns: number;
+  moment: { tick: number; time: string; read_ns: number };
+  total: { pss_bytes: number; undetailed_count: number; undetailed_bytes: number };
+  marks: Mark[];
+}
+
+export interface Info {
+  schema: "tidemark.info/1";
+  recording: string;
+  file_bytes: number;
+  tool: string;
+  budget: string;
+  span_ns: number;
+  sample_count: number;
+  missed_count: number;
+  read_ns: number;
+  longest_read_ns: number;
+  notes: { first_elapsed_ns: number; process: string; text: string; count: number }[];
+}
+
+export interface TreeNode {
+  name: string;
+  kind: "kernel" | "rest" | "group" | "process" | "object";
+  bytes: number;
+  id?: string;
+  pid?: number;
+  category?: string;
+  children?: TreeNode[];
+}
+
+export interface Treemap {
+  schema: "tidemark.treemap/1";
+  time: string | null; // captures of others do not tell
+  by: string;
+  total_bytes: number;
+  process_count: number;
+  unknown_process_count: number;
+  tree: TreeNode;
+  notes: string[];
+}
+
+export interface TraceStack {
+  symbol: string;
+  module?: string;
+  pages: number;
+  peak_pages: number;
+  machine_peak_pages: number;
+  stacks?: TraceStack[];
+}
+
+export interface TraceTask {
+  pid: number;
+  name: string;
+  pages: number;
+  peak_pages: number;
+  machine_peak_pages: number;
+  stacks?: TraceStack[];
+}
+
+export interface Trace {
+  schema: "tidemark.trace/1";
+  backend: string;
+  started: string;
+  elapsed_ns: number;
+  page_size_bytes: number;
+  sample_period: number;
+  pages: number;
+  peak_pages: number;
+  exact: boolean;
+  lost: number;
+  untracked_frees: number;
+  tasks: TraceTask[];
+}
+
+export interface DiffSide {
+  label: string;
+  pss_bytes: number;
+  process_count: number;
+  undetailed_count: number;
+}
+
+export interface DiffRow {
+  category?: string;
+  name?: string;
+  change_bytes: number;
+  before_count?: number | undefined;
+  after_count?: number | undefined;
+}
+
+export interface Diff {
+  schema: "tidemark.diff/1";
+  before: DiffSide;
+  after: DiffSide;
+  change_bytes: number;
+  categories: DiffRow[];
+  mappings: DiffRow[];
+  processes: DiffRow[];
+}
+
+export interface LedgerRow {
+  class: string;
+  owner: string;
+  bytes: number;
+  parent: string | null;
+}
+
+export interface Ledger {
+  schema: "tidemark.ledger/1";
+  tier: string;
+  total_bytes: number;
+  elapsed_ns: number;
+  own_bytes: number;
+  mapped_pages: number;
+  changed_pages: number;
+  rows: LedgerRow[];
+  notes: string[];
+}
+
+export interface Reports {
+  timeline?: Timeline;
+  peak?: Peak;
+  info?: Info;
+  treemap?: Treemap;
+  trace?: Trace;
+  diff?: Diff;
+  ledger?: Ledger;
+}
+
+const NAMES = ["timeline", "peak", "info", "treemap", "trace", "ledger", "diff"] as const;
+
+// A report that is not there is left out; one that cannot be read is an error
+// that the page shows.
+export function embeddedReports(from: Document): Reports {
+  const reports: Record<string, unknown> = {};
+  for (const name of NAMES) {
+    const element = from.getElementById(`data-${name}`);
+    if (element?.textContent) reports[name] = JSON.parse(element.textContent);
+  }
+  return reports as Reports;
+}

@@ -1,0 +1,174 @@
+// Every page of RAM, once: a bar that closes, the kernel's share of it enlarged,
+// and the ledger row by row.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { kindOf, textOn } from "./colours";
+import type { Ledger, LedgerRow } from "./data";
+import { count, counted, duration, percent, size, visible } from "./format";
+import type { Headline } from "./headline";
+import { filter, theme } from "./state";
+import { Number } from "./table";
+
+// The classes of the ledger, what kind of memory each is, and its words.
+const CLASSES: Record<string, { kind: string; name: string }> = {
+  "anon-private": { kind: "anon", name: "anonymous, of one process" },
+  "anon-shared": { kind: "anon", name: "anonymous, of several" },
+  anon: { kind: "anon", name: "anonymous" },
+  shmem: { kind: "shm", name: "shared memory" },
+  file: { kind: "file", name: "files" },
+  slab: { kind: "slab", name: "slab" },
+  "page-tables": { kind: "ptab", name: "page tables" },
+  "kernel-stacks": { kind: "kern", name: "kernel stacks" },
+  vmalloc: { kind: "kern", name: "vmalloc" },
+  percpu: { kind: "kern", name: "per-CPU data" },
+  "kernel-mapped": { kind: "kern", name: "kernel, mapped by programs" },
+  kernel: { kind: "kern", name: "kernel, untyped" },
+  boot: { kind: "wired", name: "boot-reserved" },
+  free: { kind: "free", name: "free" },
+  unstable: { kind: "unnamed", name: "changed while it was read" },
+  unnamed: { kind: "unnamed", name: "unnamed" },
+};
+
+const classOf = (name: string): { kind: string; name: string } =>
+  CLASSES[name] ?? (name.startsWith("hugetlb") ? { kind: "huge", name: name.replaceAll("-", " ") } : { kind: "kern", name: name.replaceAll("-", " ") });
+
+// Programs first, then what the kernel has itself, then what is free.
+const ORDER = ["anon", "shm", "file", "huge", "swap", "slab", "ptab", "kern", "wired", "unnamed", "free"];
+const OF_KERNEL = new Set(["slab", "ptab", "kern", "wired", "unnamed", "swap"]);
+
+export interface ClassRow {
+  row: LedgerRow;
+  kind: string;
+  name: string;
+  owners: LedgerRow[]; // the largest first
+}
+
+export function classes(ledger: Ledger): ClassRow[] {
+  const below = new Map<string, LedgerRow[]>();
+  for (const row of ledger.rows) {
+    if (row.parent === null) continue;
+    const list = below.get(row.parent);
+    if (list) list.push(row);
+    else below.set(row.parent, [row]);
+  }
+  return ledger.rows
+    .filter((row) => row.parent === null)
+    .map((row) => ({ row, ...classOf(row.class), owners: (below.get(row.class) ?? []).sort((a, b) => b.bytes - a.bytes) }))
+    .sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || b.row.bytes - a.row.bytes);
+}
+
+function mostly({ owners }: ClassRow): string {
+  const names = owners.slice(0, 2).map((owner) => visible(owner.owner.slice(owner.owner.lastIndexOf("/") + 1) || owner.owner));
+  const more = owners.length - names.length;
+  return names.join(", ") + (more > 0 ? `, ${counted(more, "other")}` : "");
+}
+
+function Bar({ rows, whole }: { rows: ClassRow[]; whole: number }): ComponentChildren {
+  const label = (kind: string, share: number): string[] => {
+    const { name, short } = kindOf(kind);
+    return share > 0.09 ? [name] : share > 0.045 ? [short] : [];
+  };
+  // Classes of one kind stand side by side as one.
+  const kinds = new Map<string, number>();
+  for (const { kind, row } of rows) kinds.set(kind, (kinds.get(kind) ?? 0) + row.bytes);
+  return (
+    <div class="allram" role="img" aria-label={[...kinds].map(([kind, bytes]) => `${kindOf(kind).name} ${size(bytes)}, ${percent(bytes, whole)} percent`).join("; ")}>
+      {[...kinds].filter(([, bytes]) => bytes > 0).map(([kind, bytes]) => {
+        const fill = kindOf(kind).fill[theme.value];
+        const share = bytes / whole;
+        return (
+          <div
+            class={kindOf(kind).hatched ? "hatched" : ""}
+            style={{ flexGrow: String(bytes), backgroundColor: fill, color: kindOf(kind).hatched ? "var(--t1)" : textOn(fill) }}
+            title={`${kindOf(kind).name} ${size(bytes)}, ${percent(bytes, whole)} %`}
+          >
+            {label(kind, share).map((word) => <><b>{word}</b><span>{size(bytes)}{share > 0.13 && <em>{percent(bytes, whole)} %</em>}</span></>)}
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+const TIERS: Record<string, string> = {
+  counters: "the kernel’s counters",
+  census: "page census",
+  structs: "page census and names by BPF",
+};
+
+export function machineHeadlines(ledger: Ledger): Headline[] {
+  const unnamed = ledger.rows.filter((row) => row.parent === null && row.class === "unnamed").reduce((sum, row) => sum + row.bytes, 0);
+  const whole = ledger.total_bytes;
+  const [number, unit] = size(whole).split("\u00a0");
+  return [
+    { label: "RAM", number: number!, unit: unit ?? "", how: "each page in one row" },
+    { label: "named", number: percent(whole - unnamed, whole), unit: "%", how: TIERS[ledger.tier] ?? ledger.tier },
+    { label: "unnamed", number: size(unnamed).split("\u00a0")[0]!, unit: size(unnamed).split("\u00a0")[1] ?? "", how: "kernel pages that no source explains" },
+    { label: "changed while read", number: count(ledger.changed_pages), unit: "pages", how: `of ${count(ledger.mapped_pages)} that programs map` },
+    { label: "cost", number: duration(ledger.elapsed_ns).split("\u00a0")[0]!, unit: duration(ledger.elapsed_ns).split("\u00a0")[1] ?? "", how: `and ${size(ledger.own_bytes)} of memory` },
+  ];
+}
+
+export function MachineView({ ledger }: { ledger: Ledger }): ComponentChildren {
+  const [open, setOpen] = useState<string | null>(null);
+  const rows = classes(ledger);
+  const whole = ledger.total_bytes;
+  const kernel = rows.filter(({ kind }) => OF_KERNEL.has(kind));
+  const kernelBytes = kernel.reduce((sum, { row }) => sum + row.bytes, 0);
+  const sum = rows.reduce((total, { row }) => total + row.bytes, 0);
+  const words = filter.value.toLowerCase();
+  const left = (list: LedgerRow[]): LedgerRow[] => (words ? list.filter((row) => row.owner.toLowerCase().includes(words)) : list);
+  const bySize = [...rows].sort((a, b) => b.row.bytes - a.row.bytes);
+  return (
+    <>
+      <div class="bar">
+        <h2>Every page of RAM, once</h2>
+        <span class="note">{size(whole)}</span>
+      </div>
+      <Bar rows={rows} whole={whole} />
+      <div class="lens"><span><b>The kernel’s own share, enlarged</b> <span class="note">{size(kernelBytes)}, {percent(kernelBytes, whole)} % of RAM</span></span></div>
+      <Bar rows={kernel} whole={kernelBytes} />
+      <div class="bar spaced">
+        <h2>The ledger</h2>
+        <span class="note">{counted(rows.length, "class", "classes")}, closing to the byte; open one to see whose it is</span>
+        <span class="push" />
+        <input id="find" class="control" type="search" placeholder="owner  /" aria-label="filter owners" value={filter.value} onInput={(event) => (filter.value = event.currentTarget.value)} />
+      </div>
+      <table class="rows">
+        <thead><tr><th>class</th><th class="wide">mostly</th><th class="n">bytes ↓</th><th class="n">%</th></tr></thead>
+        <tbody>
+          {bySize.map((one) => {
+            const isOpen = open === one.row.class || (words !== "" && left(one.owners).length > 0);
+            const owners = left(one.owners).slice(0, 200);
+            return (
+              <>
+                <tr>
+                  <td class="name">
+                    <span class={`swatch ${kindOf(one.kind).hatched ? "hatched" : ""}`} style={{ backgroundColor: kindOf(one.kind).fill[theme.value] }} />
+                    {one.owners.length > 0 ? (
+                      <button class="bare" aria-expanded={isOpen} onClick={() => setOpen(open === one.row.class ? null : one.row.class)}>{isOpen ? "▾" : "▸"} {one.name}</button>
+                    ) : one.name}
+                  </td>
+                  <td class="mostly wide">{mostly(one)}</td>
+                  <td class="n"><Number bytes={one.row.bytes} /></td>
+                  <td class="n">{percent(one.row.bytes, whole)}</td>
+                </tr>
+                {isOpen && owners.map((owner) => (
+                  <tr class="below">
+                    <td class="name" colSpan={2} title={visible(owner.owner)}>{visible(owner.owner) || "others"}</td>
+                    <td class="n"><Number bytes={owner.bytes} /></td>
+                    <td class="n">{percent(owner.bytes, one.row.bytes)} of it</td>
+                  </tr>
+                ))}
+              </>
+            );
+          })}
+        </tbody>
+        <tfoot>
+          <tr><td class="name">all</td><td class="mostly wide">{sum === whole ? "0 pages left over" : `${size(whole - sum)} left over`}</td><td class="n"><Number bytes={sum} /></td><td class="n">100</td></tr>
+        </tfoot>
+      </table>
+      {ledger.notes.map((note) => <div class="aside">{visible(note)}</div>)}
+    </>
+  );
+}

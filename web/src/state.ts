@@ -1,0 +1,81 @@
+// What is chosen: one moment, one selection, everywhere. All of it is in the
+// URL's fragment, so that it can be sent and Back works.
+import { effect, signal } from "@preact/signals";
+import type { Theme } from "./colours";
+
+export const VIEWS = ["timeline", "treemap", "stacks", "machine", "compare"] as const;
+export type View = (typeof VIEWS)[number];
+export const GROUPINGS = ["kind", "process", "mapping", "cgroup"] as const;
+export type Grouping = (typeof GROUPINGS)[number];
+export const METRICS = ["pss", "private", "rss", "swap"] as const;
+export type Metric = (typeof METRICS)[number];
+
+export const view = signal<View>("timeline");
+export const grouping = signal<Grouping>("kind");
+export const metric = signal<Metric>("pss");
+export const STACK_MOMENTS = ["peak", "now"] as const;
+export type StackMoment = (typeof STACK_MOMENTS)[number];
+export const stackMoment = signal<StackMoment>("peak");
+export const COMPARE_BY = ["kind", "process", "mapping"] as const;
+export type CompareBy = (typeof COMPARE_BY)[number];
+export const compareBy = signal<CompareBy>("kind");
+export const STACK_ORDERS = ["top down", "bottom up"] as const;
+export const stackOrder = signal<(typeof STACK_ORDERS)[number]>("top down");
+// Index into the drawn ticks; null: the peak.
+export const moment = signal<number | null>(null);
+// In seconds since the start; null: all.
+export const zoom = signal<[number, number] | null>(null);
+export const filter = signal("");
+export const selected = signal<string | null>(null);
+export const sort = signal<{ column: string; falls: boolean }>({ column: "value", falls: true });
+export const theme = signal<Theme>("light");
+export const dense = signal(false);
+export const showsKeys = signal(false);
+
+const oneOf = <T extends string>(all: readonly T[], word: string | null, otherwise: T): T =>
+  all.find((one) => one === word) ?? otherwise;
+
+function readFragment(): void {
+  const words = new URLSearchParams(location.hash.slice(1));
+  view.value = oneOf(VIEWS, words.get("view"), "timeline");
+  grouping.value = oneOf(GROUPINGS, words.get("by"), "kind");
+  metric.value = oneOf(METRICS, words.get("metric"), "pss");
+  const at = Number(words.get("at") ?? NaN);
+  moment.value = Number.isInteger(at) && at >= 0 ? at : null;
+  const span = (words.get("zoom") ?? "").split("-").map(Number);
+  zoom.value = span.length === 2 && span[0]! < span[1]! ? [span[0]!, span[1]!] : null;
+  filter.value = words.get("find") ?? "";
+}
+
+function fragment(): string {
+  const words = new URLSearchParams();
+  if (view.value !== "timeline") words.set("view", view.value);
+  if (grouping.value !== "kind") words.set("by", grouping.value);
+  if (metric.value !== "pss") words.set("metric", metric.value);
+  if (moment.value !== null) words.set("at", String(moment.value));
+  if (zoom.value) words.set("zoom", zoom.value.map((s) => s.toFixed(3)).join("-"));
+  if (filter.value) words.set("find", filter.value);
+  return words.toString();
+}
+
+export function followFragment(): void {
+  readFragment();
+  addEventListener("hashchange", readFragment);
+  effect(() => {
+    const words = fragment();
+    if (words !== location.hash.slice(1)) {
+      history.replaceState(null, "", words ? `#${words}` : location.pathname + location.search);
+    }
+  });
+}
+
+export function followTheme(): void {
+  const prefers = matchMedia("(prefers-color-scheme: dark)");
+  const asked = (): Theme => (prefers.matches ? "dark" : "light");
+  theme.value = asked();
+  prefers.addEventListener("change", () => (theme.value = asked()));
+  effect(() => {
+    document.documentElement.dataset["theme"] = theme.value;
+    document.documentElement.dataset["density"] = dense.value ? "dense" : "plain";
+  });
+}

@@ -1,0 +1,192 @@
+// Memory over time and what it was made of at the chosen moment.
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { column, layersOf, type Layer } from "./bands";
+import { Chart, type ChartData, type Gap } from "./chart";
+import type { Reports, Timeline } from "./data";
+import { count, duration, momentClock, size, visible } from "./format";
+import { EventLane } from "./lanes";
+import { bandColour } from "./paint";
+import { grouping, GROUPINGS, metric, METRICS, moment, theme, zoom } from "./state";
+import { Composition, metricName } from "./table";
+
+export function momentIndex(timeline: Timeline): number {
+  const last = timeline.ticks.id.length - 1;
+  return Math.min(moment.value ?? timeline.peak_index, last);
+}
+
+function gapsOf(timeline: Timeline): Gap[] {
+  const gaps: Gap[] = [];
+  const period = timeline.period_ns / 1e9;
+  for (const event of timeline.events) {
+    if (event.kind !== "missed") continue;
+    const from = event.elapsed_ns / 1e9 - period;
+    const to = from + (event.duration_ns ?? 0) / 1e9 + period;
+    const before = gaps[gaps.length - 1];
+    if (before && from <= before.to + period / 2) {
+      before.to = Math.max(before.to, to);
+    } else {
+      gaps.push({ from, to, label: "" });
+    }
+  }
+  for (const gap of gaps) gap.label = `${duration((gap.to - gap.from) * 1e9)} not measured`;
+  return gaps;
+}
+
+function below(timeline: Timeline): Float64Array | null {
+  const sum = new Float64Array(timeline.ticks.id.length);
+  for (const band of timeline.kinds) {
+    if (!band.swap_bytes) continue;
+    const values = column(band, "swap", sum.length);
+    for (let i = 0; i < sum.length; ++i) sum[i]! += values[i]!;
+  }
+  return sum.some((value) => value > 0) ? sum : null;
+}
+
+// The kernel's own counters. They count a shared page once for each process: a
+// line far above the areas would only flatten them.
+function residentLine(timeline: Timeline, layers: Layer[]): Float64Array | null {
+  if (metric.value !== "pss" && metric.value !== "rss") return null;
+  let highest = 0;
+  for (let i = 0; i < timeline.ticks.id.length; ++i) {
+    let sum = 0;
+    for (const layer of layers) sum += layer.values[i]!;
+    if (sum > highest) highest = sum;
+  }
+  const resident = Float64Array.from(timeline.ticks.resident_bytes);
+  return resident.every((bytes) => bytes <= 1.5 * highest) ? resident : null;
+}
+
+function Tooltip({ timeline, layers, index, x, y }: { timeline: Timeline; layers: Layer[]; index: number; x: number; y: number }): ComponentChildren {
+  let place = 0;
+  const coloured = layers.map((layer) => ({
+    layer,
+    colour: bandColour(layer.band?.category, layer.band ? place++ : null, theme.value),
+  }));
+  const sum = layers.reduce((total, layer) => total + layer.values[index]!, 0);
+  const isRight = x > innerWidth / 2;
+  return (
+    <div class="tooltip" style={{ top: `${Math.max(0, y - 10)}px`, ...(isRight ? { right: `calc(100% - ${x - 14}px)` } : { left: `${x + 14}px` }) }}>
+      <b>{momentClock(timeline.ticks.elapsed_ns[index]!, timeline.elapsed_ns)}</b>
+      <table>
+        <tbody>
+          {coloured.reverse().map(({ layer, colour }) => (
+            <tr>
+              <td><span class="swatch" style={{ backgroundColor: colour }} />{visible(layer.label).slice(-48)}</td>
+              <td class="n">{size(layer.values[index]!)}</td>
+            </tr>
+          ))}
+          <tr><td><b>sum</b></td><td class="n"><b>{size(sum)}</b></td></tr>
+          <tr><td>resident, by the kernel’s counters</td><td class="n">{size(timeline.ticks.resident_bytes[index]!)}</td></tr>
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function TimelineView({ reports }: { reports: Reports }): ComponentChildren {
+  const timeline = reports.timeline!;
+  const host = useRef<HTMLDivElement>(null);
+  const chart = useRef<Chart | null>(null);
+  const [width, setWidth] = useState(0);
+  const [hover, setHover] = useState<{ index: number; x: number; y: number } | null>(null);
+  const seconds = useMemo(() => Float64Array.from(timeline.ticks.elapsed_ns, (ns) => ns / 1e9), [timeline]);
+  const gaps = useMemo(() => gapsOf(timeline), [timeline]);
+  const swapped = useMemo(() => below(timeline), [timeline]);
+  const layers = useMemo(
+    () => layersOf(timeline, grouping.value, metric.value),
+    [timeline, grouping.value, metric.value],
+  );
+  const index = momentIndex(timeline);
+  const isWide = width >= 700;
+  const height = isWide ? 350 : 260;
+  const peakBytes = timeline.ticks.pss_bytes[timeline.peak_index] ?? 0;
+  const peakTime = timeline.ticks.elapsed_ns[timeline.peak_index] ?? 0;
+  const mark = reports.peak?.marks.filter((one) => one.is_group && !one.is_older).sort((a, b) => b.bytes - a.bytes)[0];
+  const data: ChartData = {
+    seconds,
+    layers,
+    below: metric.value === "swap" ? null : swapped,
+    resident: residentLine(timeline, layers),
+    gaps,
+    flag: metric.value === "pss" ? { at: peakTime / 1e9, bytes: peakBytes, text: `peak ${size(peakBytes)} · ${momentClock(peakTime, timeline.elapsed_ns)}` } : null,
+    lines: mark ? [{ bytes: mark.bytes, text: `${visible(mark.label)} ${size(mark.bytes)}`, dash: [2, 3] }] : [],
+    moment: index,
+    theme: theme.value,
+    labelRoom: isWide ? 172 : 10,
+  };
+  useLayoutEffect(() => {
+    const element = host.current!;
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    setWidth(element.clientWidth);
+    return () => observer.disconnect();
+  }, []);
+  useLayoutEffect(() => {
+    if (width === 0) return;
+    const made = new Chart(
+      host.current!,
+      data,
+      {
+        choose: (at) => (moment.value = at),
+        zoom: (span) => (zoom.value = span),
+        hover: (at, x, y) => setHover(at === null ? null : { index: at, x, y }),
+      },
+      width,
+      height,
+    );
+    chart.current = made;
+    return () => {
+      made.destroy();
+      chart.current = null;
+    };
+  }, [isWide, width > 0]);
+  useEffect(() => chart.current?.resize(width, height), [width, height]);
+  useEffect(() => {
+    chart.current?.update(data, zoom.value);
+  }, [layers, index, theme.value, zoom.value, timeline, width]);
+  const [from, to] = zoom.value ?? [0, seconds[seconds.length - 1] ?? 1];
+  const area = { left: 52, width: Math.max(width - 52 - data.labelRoom, 1), from, to };
+  const drawn = timeline.ticks.id.length;
+  return (
+    <>
+      <div class="bar">
+        <h2>Memory over time</h2>
+        <span class="choices" role="group" aria-label="group by">
+          {GROUPINGS.map((one) => (
+            <button aria-pressed={grouping.value === one} onClick={() => (grouping.value = one)}>
+              {one === "kind" ? "by kind" : one}
+            </button>
+          ))}
+        </span>
+        <select
+          class="control"
+          aria-label="metric"
+          value={metric.value}
+          onChange={(event) => (metric.value = METRICS.find((one) => one === event.currentTarget.value) ?? "pss")}
+        >
+          {METRICS.map((one) => <option value={one}>{metricName(one)}</option>)}
+        </select>
+        <span class="push note hint">drag to zoom, click to choose a moment</span>
+        <button class="control" onClick={() => (moment.value = null)}>peak <kbd>p</kbd></button>
+        <button class="control" onClick={() => (zoom.value = null)}>all <kbd>0</kbd></button>
+      </div>
+      <div
+        class="chart"
+        tabIndex={0}
+        role="img"
+        aria-label={`memory over ${duration(timeline.elapsed_ns)}, highest ${size(peakBytes)} at ${momentClock(peakTime, timeline.elapsed_ns)}; at the moment ${layers.map((layer) => `${visible(layer.label)} ${size(layer.values[index]!)}`).join(", ")}`}
+      >
+        <div ref={host} />
+        {hover && <Tooltip timeline={timeline} layers={layers} index={hover.index} x={hover.x} y={hover.y} />}
+      </div>
+      {width > 0 && <EventLane events={timeline.events} area={area} untold={timeline.untold_event_count} />}
+      {drawn < timeline.tick_count && (
+        <p class="note">
+          {count(timeline.tick_count)} samples, of which {count(drawn)} are drawn: the lowest and the highest of each column.
+        </p>
+      )}
+      <Composition timeline={timeline} index={index} />
+    </>
+  );
+}
