@@ -30,7 +30,10 @@ std::string share(uint64_t bytes, uint64_t total) {
 }
 
 std::string tier_words(const Ledger& ledger) {
-  if (ledger.sampled_pages > 0) return "by the flags of some pages";
+  if (ledger.sampled_pages > 0) {
+    return ledger.unseen_bytes == 0 ? "by the flags of all pages"
+                                    : "by the flags of some pages";
+  }
   switch (ledger.tier) {
     case LedgerTier::Counters:
       return "by the kernel's counters";
@@ -57,7 +60,8 @@ std::string head(const Ledger& ledger, const TextStyle& style) {
   std::string text = fmt::format(
       "{} of RAM, {}, in {:.2f} s\n", spelled(style, ledger.total_bytes),
       tier_words(ledger), static_cast<double>(ledger.elapsed_ns) / 1e9);
-  if (ledger.sampled_pages > 0) {
+  // Where a sample was as large as all, nothing is estimated.
+  if (ledger.sampled_pages > 0 && ledger.unseen_bytes > 0) {
     text += fmt::format(
         "a sample of {} pages; ± is the 95 % interval, and a class that is "
         "not\n"
