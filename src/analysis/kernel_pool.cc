@@ -37,6 +37,13 @@ uint64_t KernelPool::take_charged(uint64_t group, uint64_t pages) {
   return taken;
 }
 
+uint64_t KernelPool::charged_pages() const {
+  uint64_t pages = 0;
+  for (const auto& [group, count] : charged_)
+    pages += count;
+  return pages;
+}
+
 uint64_t never_given_pages(const LedgerInput& input) {
   const uint64_t total = input.tally->page_count();
   return total - std::min(total, given_pages(input));
@@ -100,15 +107,17 @@ uint64_t counted_other_pages(const LedgerInput& input) {
   const FreeElsewhere elsewhere = free_elsewhere(input);
   const uint64_t stacks =
       input.meminfo.kernel_stack_bytes.value_or(0) / input.page_bytes;
+  const uint64_t charged = tally.count_of(PageClass::KernelCharged);
   // Each without what stands elsewhere already.
   const std::pair<uint64_t, uint64_t> uses[] = {
       {never_given_pages(input), tally.count_of(PageClass::Reserved)},
       {elsewhere.untouched_pages, 0},
       {elsewhere.per_cpu_pages, 0},
-      {stacks, tally.count_of(PageClass::KernelCharged)},
+      {stacks, charged},
       {later_percpu_pages(input), 0},
       {vmalloc_use(input).caller_pages,
-       tally.count_of(PageClass::KernelMapped)}};
+       tally.count_of(PageClass::KernelMapped) + charged -
+           std::min(charged, stacks)}};
   uint64_t left = tally.page_count();
   for (const auto& [pages, elsewhere_pages] : uses)
     left -= std::min(left, pages - std::min(pages, elsewhere_pages));

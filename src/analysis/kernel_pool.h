@@ -24,6 +24,7 @@ class KernelPool {
 
   uint64_t other() const { return other_; }
   const std::map<uint64_t, uint64_t>& charged() const { return charged_; }
+  uint64_t charged_pages() const;  // of all groups
 
  private:
   uint64_t other_ = 0;                    // charged to nobody

@@ -1,6 +1,7 @@
 #include "analysis/ledger.h"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 #include <utility>
 
@@ -49,15 +50,44 @@ uint64_t error_pages(const LedgerInput& input, LedgerClass ledger_class) {
       return of(PageClass::FreeBuddy);
     case LedgerClass::Unstable:
       return of(PageClass::Unstable);
+    case LedgerClass::Vmalloc:
+      // Without what of it programs map and groups are charged for.
+      return of(PageClass::KernelMapped) + of(PageClass::KernelCharged);
     case LedgerClass::Unnamed:
-      return of(PageClass::KernelOther);
+      return input.sample->rest_error_pages(input.tally->page_count()) +
+             input.cpu_list_error_pages;
     case LedgerClass::Compressed:
     case LedgerClass::KernelStacks:
-    case LedgerClass::Vmalloc:
     case LedgerClass::Percpu:
       return 0;  // as the kernel counts them
   }
   return 0;
+}
+
+// A class without a row has less than one that was not met. Where more is
+// possible, as of what is left when others are taken away, it has a row.
+void add_errors(const LedgerInput& input, Ledger& ledger) {
+  const uint64_t page_count = input.tally->page_count();
+  ledger.sampled_pages = input.sample->sampled_pages();
+  ledger.unseen_bytes =
+      input.sample->unseen_pages(page_count) * input.page_bytes;
+  std::array<bool, model::kLedgerClassCount> has_row{};
+  for (model::LedgerRow& row : ledger.rows) {
+    if (!row.parent.empty()) continue;
+    row.error_bytes = error_pages(input, row.ledger_class) * input.page_bytes;
+    has_row[static_cast<size_t>(row.ledger_class)] = true;
+  }
+  for (size_t i = 0; i < has_row.size(); ++i) {
+    model::LedgerRow row;
+    row.ledger_class = static_cast<LedgerClass>(i);
+    row.error_bytes = error_pages(input, row.ledger_class) * input.page_bytes;
+    if (has_row[i] || row.error_bytes <= ledger.unseen_bytes) continue;
+    const auto next =
+        std::ranges::find_if(ledger.rows, [&](const model::LedgerRow& other) {
+          return other.parent.empty() && other.ledger_class > row.ledger_class;
+        });
+    ledger.rows.insert(next, row);
+  }
 }
 
 }  // namespace
@@ -75,14 +105,7 @@ Ledger make_ledger(const LedgerInput& input, base::TextArena texts) {
   visit_cells(input, ledger.texts,
               [&](const LedgerCell& cell) { rows.add(cell); });
   ledger.rows = rows.take();
-  if (!input.sample) return ledger;
-  ledger.sampled_pages = input.sample->sampled_pages();
-  ledger.unseen_bytes =
-      input.sample->unseen_pages(tally.page_count()) * input.page_bytes;
-  for (model::LedgerRow& row : ledger.rows) {
-    if (!row.parent.empty()) continue;
-    row.error_bytes = error_pages(input, row.ledger_class) * input.page_bytes;
-  }
+  if (input.sample) add_errors(input, ledger);
   return ledger;
 }
 

@@ -177,6 +177,10 @@ void CellMaker::add_counted(const TallyKey& key, uint64_t count) {
 void CellMaker::add_slab() {
   if (input_.tally->has_structs()) return;
   uint64_t left = input_.tally->count_of(PageClass::Slab);
+  if (input_.sample) {
+    add(LedgerClass::Slab, "", left);
+    return;
+  }
   if (input_.kernel.slab) {
     std::vector<std::pair<uint64_t, std::string>> caches;
     for (const model::SlabCache& cache : *input_.kernel.slab)
@@ -193,6 +197,10 @@ void CellMaker::add_slab() {
 
 void CellMaker::add_page_tables() {
   uint64_t left = input_.tally->count_of(PageClass::PageTables);
+  if (input_.sample) {
+    add(LedgerClass::PageTables, "", left);
+    return;
+  }
   for (const LedgerProcess& process : input_.processes) {
     const uint64_t taken = std::min(left, pages(process.page_table_bytes));
     add(LedgerClass::PageTables, texts_.keep(process_label(process)), taken,
@@ -267,15 +275,22 @@ void CellMaker::add_percpu() {
 
 void CellMaker::add_vmalloc() {
   const VmallocUse use = vmalloc_use(input_);
-  // Some of these programs map, and those stand with the programs.
-  const uint64_t mapped = input_.tally->count_of(PageClass::KernelMapped);
-  uint64_t left = use.caller_pages - std::min(use.caller_pages, mapped);
-  for (const auto& [count, caller] : use.callers) {
+  // Some of these programs map, and those stand with the programs. Others are
+  // charged to groups, as the maps of BPF are, and stand there: nearly all that
+  // is charged without a type is such. The file does not tell which; such maps
+  // are large, so it is the largest that are short of them.
+  const uint64_t elsewhere =
+      input_.tally->count_of(PageClass::KernelMapped) + pool_.charged_pages();
+  uint64_t left = use.caller_pages - std::min(use.caller_pages, elsewhere);
+  for (auto caller = use.callers.rbegin(); caller != use.callers.rend();
+       ++caller) {
+    const uint64_t count = caller->first;
     const uint64_t taken = pool_.take(std::min(count, left));
-    add(LedgerClass::Vmalloc, texts_.keep(caller), taken, 0, 0,
-        mapped > 0 || taken < count ? "what programs map or groups are charged "
-                                      "for stands there"
-                                    : "");
+    add(LedgerClass::Vmalloc, texts_.keep(caller->second), taken, 0, 0,
+        elsewhere > 0 || taken < count
+            ? "what programs map or groups are charged "
+              "for stands there"
+            : "");
     left -= taken;
   }
   // Stacks that wait for the next task.
@@ -299,10 +314,12 @@ void CellMaker::make() {
   add_slab();
   add_page_tables();
   add_boot();
-  add_free();
   add_stacks();
   add_percpu();
   add_vmalloc();
+  // After the others: lists of CPUs are counted at another moment than their
+  // pages, and where the pool has too little for all it is they that have less.
+  add_free();
   add_rest();
 }
 

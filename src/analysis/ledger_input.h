@@ -10,6 +10,7 @@
 
 #include "analysis/page_sets.h"
 #include "analysis/page_tally.h"
+#include "analysis/sample_tally.h"
 #include "model/kernel_memory.h"
 #include "model/machine.h"
 
@@ -46,6 +47,9 @@ struct LedgerInput {
   uint64_t page_bytes = 4096;
   LedgerBy by = LedgerBy::Class;
   const SampleTally* sample = nullptr;  // `tally` is estimated from it
+  // How far off zoneinfo's count of free pages on lists of CPUs may be, because
+  // they came and went meanwhile.
+  uint64_t cpu_list_error_pages = 0;
 };
 
 }  // namespace tidemark::analysis

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/ledger_labels.h"
+#include "base/reorder.h"
 
 namespace tidemark::analysis {
 namespace {
@@ -27,20 +28,6 @@ bool is_larger(const LedgerRow& a, const LedgerRow& b) {
 
 auto key_of(const LedgerRow& row) {
   return std::tie(row.parent, row.ledger_class, row.owner);
-}
-
-// Moves rows[order[i]] to place i, without a second vector of rows.
-void put_in_order(std::vector<LedgerRow>& rows, std::vector<uint32_t> order) {
-  for (uint32_t start = 0; start < order.size(); ++start) {
-    uint32_t at = start;
-    while (order[at] != start) {
-      const uint32_t from = order[at];
-      std::swap(rows[at], rows[from]);
-      order[at] = at;
-      at = from;
-    }
-    order[at] = at;
-  }
 }
 
 }  // namespace
@@ -198,7 +185,7 @@ std::vector<LedgerRow> LedgerRows::take() {
   tops_.clear();
   others_.clear();
   merge();
-  put_in_order(rows_, order());
+  base::put_in_order(rows_, order());
   return std::exchange(rows_, {});
 }
 

@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/reorder.h"
+
 namespace tidemark::analysis {
 namespace {
 
@@ -208,7 +210,7 @@ base::Result<ObjectReport> make_object_report(const ObjectScan& scan,
       (options.selection == ObjectSelection::Process && !has_process)) {
     return not_found(options);
   }
-  std::ranges::sort(report.rows, is_before);
+  base::sort_in_place(report.rows, is_before);
   fold(report, options);
   if (options.selection == ObjectSelection::All ||
       options.selection == ObjectSelection::Hidden) {

@@ -1,7 +1,6 @@
 #include "analysis/page_tally.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace tidemark::analysis {
 namespace {
@@ -110,6 +109,17 @@ TallyKey PageTally::classify(const Page& page, SetId set) const {
   return classify_untyped(page, set);
 }
 
+model::PageNeeds PageTally::needs(uint64_t flags) {
+  constexpr uint64_t kTelling =
+      model::kPagePoisoned | model::kPageBuddy | model::kPageOffline |
+      model::kPageAbsent | model::kPageReserved | model::kPageZero |
+      model::kPageHugetlb | model::kPageSlab | model::kPageTable;
+  if (flags & kTelling) return {};
+  if (flags & model::kPageAnon) return {.count = true};
+  if (flags & kCacheFlags) return {};
+  return {.count = true, .group = true};
+}
+
 void PageTally::compare(const Page& page, SetId set) {
   if (page.map_count == 0) return;
   ++mapped_count_;
@@ -129,6 +139,17 @@ void PageTally::correct(const Page& page, SetId from, SetId to) {
   ++class_counts_[static_cast<size_t>(after.page_class)];
 }
 
+PageTally::Page PageTally::page_of(const model::PageChunk& chunk,
+                                   size_t index) {
+  Page page;
+  page.frame = chunk.first_frame + index;
+  page.flags = chunk.flags[index];
+  page.map_count = chunk.counts[index];
+  if (!chunk.groups.empty()) page.group = chunk.groups[index];
+  if (!chunk.structs.empty()) page.info = chunk.structs[index];
+  return page;
+}
+
 void PageTally::add(const model::PageChunk& chunk) {
   has_structs_ |= !chunk.structs.empty();
   TallyKey last;
@@ -139,13 +160,8 @@ void PageTally::add(const model::PageChunk& chunk) {
     class_counts_[static_cast<size_t>(last.page_class)] += run;
     run = 0;
   };
-  Page page;
   for (size_t i = 0; i < chunk.flags.size(); ++i) {
-    page.frame = chunk.first_frame + i;
-    page.flags = chunk.flags[i];
-    page.map_count = chunk.counts[i];
-    page.group = chunk.groups.empty() ? 0 : chunk.groups[i];
-    page.info = chunk.structs.empty() ? PageStruct() : chunk.structs[i];
+    const Page page = page_of(chunk, i);
     // What nothing maps is in no set, but for pages caught in change; asking
     // for each free page would cost more than all the rest.
     const SetId set = page.map_count > 0 ? sets_.find(page.frame) : 0;
@@ -159,82 +175,6 @@ void PageTally::add(const model::PageChunk& chunk) {
   }
   flush();
   page_count_ += chunk.flags.size();
-}
-
-void SampleTally::add(const model::PageChunk& run) {
-  runs_.add(run);
-  const std::array<uint64_t, kPageClassCount> before = last_;
-  last_ = runs_.class_counts_;
-  // `last_` holds running totals: the difference of two is the run itself.
-  for (size_t i = 0; i < last_.size(); ++i) {
-    const uint64_t here = last_[i] - before[i];
-    if (run_count_ > 0) {
-      const double step =
-          static_cast<double>(here) - static_cast<double>(previous_[i]);
-      squares_[i] += step * step;
-    }
-    previous_[i] = here;
-  }
-  ++run_count_;
-}
-
-PageTally SampleTally::estimate(uint64_t total_pages,
-                                uint64_t least_other_pages) const {
-  PageTally estimate(runs_.sets_, TallyBy::Count);
-  constexpr auto kOther = static_cast<size_t>(PageClass::KernelOther);
-  std::array<uint64_t, kPageClassCount>& counts = estimate.class_counts_;
-  const auto seen = static_cast<double>(runs_.page_count());
-  const auto total = static_cast<double>(total_pages);
-  uint64_t left = total_pages;
-  size_t largest = 0;  // but for kOther
-  for (size_t i = 0; i < kPageClassCount; ++i) {
-    const auto count = static_cast<double>(runs_.class_counts_[i]);
-    if (count == 0) continue;
-    counts[i] = std::min(static_cast<uint64_t>(count / seen * total), left);
-    left -= counts[i];
-    if (i != kOther && counts[i] > counts[largest]) largest = i;
-  }
-  counts[largest] += left;  // by rounding
-  // What the counters know of and the runs have missed was taken for what there
-  // is most of, most likely.
-  if (least_other_pages > counts[kOther]) {
-    const uint64_t missed =
-        std::min(least_other_pages - counts[kOther], counts[largest]);
-    counts[largest] -= missed;
-    counts[kOther] += missed;
-  }
-  for (size_t i = 0; i < kPageClassCount; ++i) {
-    if (counts[i] > 0) {
-      estimate.counts_.add({static_cast<PageClass>(i), 0, 0}, counts[i]);
-    }
-  }
-  estimate.page_count_ = total_pages;
-  return estimate;
-}
-
-// Runs are one to each part of RAM, so two neighbours tell how much the places
-// differ. Pages of a class lie together, so that a run holds none or all: what
-// counts is how many runs met it. That is a Poisson number, whose upper limit
-// for k met is near k + 1.92 + 1.96 √(k + 1): beyond the squares of what was
-// met stand those of one run more, as large as a run can be, since the next one
-// missed may be full of it.
-uint64_t SampleTally::error_of(double steps, uint64_t total_pages) const {
-  if (run_count_ < 2) return total_pages;
-  constexpr double kWidth = 1.96;
-  constexpr double kShift = kWidth * kWidth / 2;
-  const auto runs = static_cast<double>(run_count_);
-  const auto seen = static_cast<double>(runs_.page_count());
-  const double run_pages = seen / runs;
-  const double squares = steps / 2 * runs / (runs - 1);
-  const double seen_error =
-      kWidth * std::sqrt(squares + run_pages * run_pages) + kShift * run_pages;
-  const double pages = seen_error / seen * static_cast<double>(total_pages);
-  return std::min(static_cast<uint64_t>(pages), total_pages);
-}
-
-uint64_t SampleTally::error_pages(PageClass page_class,
-                                  uint64_t total_pages) const {
-  return error_of(squares_[static_cast<size_t>(page_class)], total_pages);
 }
 
 }  // namespace tidemark::analysis

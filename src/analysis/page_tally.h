@@ -57,6 +57,9 @@ class PageTally {
   // Frames of kernel stacks, by the process they are of.
   void set_stacks(const std::vector<model::KernelStack>& stacks);
   void add(const model::PageChunk& chunk);
+  // What else has to be known of a page with these flags where nobody asks for
+  // its struct or who maps it.
+  static model::PageNeeds needs(uint64_t flags);
 
   const TallyTable& counts() const { return counts_; }
   uint64_t page_count() const { return page_count_; }
@@ -84,6 +87,7 @@ class PageTally {
 
  private:
   friend class SampleTally;
+  static Page page_of(const model::PageChunk& chunk, size_t index);
   TallyKey classify(const Page& page, SetId set) const;
   TallyKey classify_cache(const Page& page, SetId set) const;
   TallyKey classify_untyped(const Page& page, SetId set) const;
@@ -99,34 +103,6 @@ class PageTally {
   uint64_t mapped_count_ = 0;
   uint64_t agreeing_count_ = 0;
   std::vector<Page> disagreements_;
-};
-
-// Estimates the tally of all pages from runs of neighbours at random places.
-class SampleTally {
- public:
-  explicit SampleTally(const PageSets& none) : runs_(none, TallyBy::Count) {}
-
-  void add(const model::PageChunk& run);
-  uint64_t sampled_pages() const { return runs_.page_count(); }
-  // Classes alone, which add up to `total_pages`. Counters may tell how many
-  // kernel pages without a type there are at least.
-  PageTally estimate(uint64_t total_pages,
-                     uint64_t least_other_pages = 0) const;
-  // Half the width of the 95 % interval of a class; the other is that of one
-  // that was not met at all.
-  uint64_t error_pages(PageClass page_class, uint64_t total_pages) const;
-  uint64_t unseen_pages(uint64_t total_pages) const {
-    return error_of(0, total_pages);
-  }
-
- private:
-  uint64_t error_of(double steps, uint64_t total_pages) const;
-
-  PageTally runs_;
-  uint64_t run_count_ = 0;
-  std::array<uint64_t, kPageClassCount> last_{};      // running totals
-  std::array<uint64_t, kPageClassCount> previous_{};  // the last run
-  std::array<double, kPageClassCount> squares_{};  // of steps from run to run
 };
 
 }  // namespace tidemark::analysis

@@ -56,6 +56,13 @@ struct PageChunk {
   std::span<const PageStruct> structs;  // empty: not known
 };
 
+// What has to be asked about a page beside its flags before one knows what it
+// is: each is a call of its own.
+struct PageNeeds {
+  bool count = false;
+  bool group = false;
+};
+
 // Frames [first, last) of System RAM.
 struct FrameRange {
   uint64_t first = 0;

@@ -256,8 +256,9 @@ class RegionFinder {
   // The loader maps the bss, writable and nameless, right behind the data. But
   // mmap places new memory next to old, and the kernel merges neighbours: what
   // lies behind a library may as well be a heap of any size. The program
-  // headers tell how far the image reaches. Where they could not be read, a
-  // small tail is taken for it.
+  // headers tell how far the image reaches; a mapping that goes on behind that
+  // cannot be parted, and belongs to what it has more of. Where they could not
+  // be read, a small tail is taken for it.
   bool has_bss_behind(size_t first, size_t last) const {
     if (!touches_next(last)) return false;
     const Mapping& tail = mappings_[last + 1];
@@ -271,8 +272,10 @@ class RegionFinder {
           file) {
         continue;
       }
-      return tail.end_address <=
-             mappings_[first].start_address + image.span_bytes;
+      const uint64_t reach = std::min(
+          mappings_[first].start_address + image.span_bytes, tail.end_address);
+      return reach > tail.start_address &&
+             reach - tail.start_address >= tail.size_bytes() / 2;
     }
     return tail.size_bytes() <= kUnprovenBssBytes;
   }

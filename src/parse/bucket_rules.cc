@@ -137,14 +137,8 @@ base::Result<std::vector<BucketRule>> parse_bucket_rules(
     std::string_view text) {
   size_t line = 1;
   RuleTaker taker(&line);
-  const char* end = text.data() + text.size();
-  const bool is_whole = Json::sax_parse(CountingIterator(text.data(), &line),
-                                        CountingIterator(end, &line), &taker);
-  if (taker.error) return *taker.error;
-  if (!is_whole) {
-    return base::fail(base::ErrorKind::Malformed,
-                      "bucket rules: this is no JSON");
-  }
+  base::Status status = take_json<Json>(text, "bucket rules", line, taker);
+  if (!status) return status.error();
   return std::move(taker.rules);
 }
 

@@ -339,14 +339,8 @@ class RecordTaker {
 base::Result<model::GraphRecords> parse_graph_records(std::string_view text) {
   size_t line = 1;
   RecordTaker taker(&line);
-  const char* end = text.data() + text.size();
-  const bool is_whole = Json::sax_parse(CountingIterator(text.data(), &line),
-                                        CountingIterator(end, &line), &taker);
-  if (taker.error) return *taker.error;
-  if (!is_whole) {
-    return base::fail(base::ErrorKind::Malformed,
-                      "graph: this is not whole JSON");
-  }
+  base::Status status = take_json<Json>(text, "graph", line, taker);
+  if (!status) return status.error();
   return std::move(taker.graph);
 }
 

@@ -4,6 +4,10 @@
 
 #include <cstddef>
 #include <iterator>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
 
 namespace tidemark::parse {
 
@@ -40,5 +44,20 @@ class CountingIterator {
   const char* at_;
   size_t* line_;
 };
+
+// Hands `text` to a taker of the library's events, which knows `line` and keeps
+// the `error` that it stopped for. `what` is what the text should be. `Json` is
+// the library's class: only who parses with it includes it.
+template <typename Json, typename Taker>
+base::Status take_json(std::string_view text, const std::string& what,
+                       size_t& line, Taker& taker) {
+  line = 1;
+  const char* end = text.data() + text.size();
+  const bool is_whole = Json::sax_parse(CountingIterator(text.data(), &line),
+                                        CountingIterator(end, &line), &taker);
+  if (taker.error) return *taker.error;
+  if (is_whole) return base::Ok{};
+  return base::fail(base::ErrorKind::Malformed, what + ": this is no JSON");
+}
 
 }  // namespace tidemark::parse

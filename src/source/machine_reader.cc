@@ -32,6 +32,14 @@ std::optional<model::Zram> read_zram() {
 
 }  // namespace
 
+std::optional<model::ZoneInfo> read_zoneinfo(const Roots& roots) {
+  base::Result<std::string> text = base::read_file_at(roots.proc, "zoneinfo");
+  if (!text) return std::nullopt;
+  base::Result<model::ZoneInfo> zones = parse::parse_zoneinfo(*text);
+  if (!zones) return std::nullopt;
+  return *zones;
+}
+
 base::Result<model::Machine> read_machine(const Roots& roots,
                                           const CgroupHierarchy& cgroups) {
   base::Result<std::string> text = base::read_file_at(roots.proc, "meminfo");
@@ -40,11 +48,7 @@ base::Result<model::Machine> read_machine(const Roots& roots,
   if (!meminfo) return base::within(roots.proc.path, meminfo.error());
   model::Machine machine;
   machine.meminfo = *meminfo;
-  text = base::read_file_at(roots.proc, "zoneinfo");
-  if (text) {
-    base::Result<model::ZoneInfo> zones = parse::parse_zoneinfo(*text);
-    if (zones) machine.zoneinfo = *zones;
-  }
+  machine.zoneinfo = read_zoneinfo(roots);
   // statm and zoneinfo count in pages of the kernel that wrote them. A copied
   // tree does not say their size; nearly all kernels that run Debian use 4 KiB.
   constexpr uint64_t kUsualPageBytes = 4096;

@@ -1,6 +1,8 @@
 // Reads what the kernel tells about the whole machine.
 #pragma once
 
+#include <optional>
+
 #include "base/result.h"
 #include "model/machine.h"
 #include "model/region.h"
@@ -13,6 +15,9 @@ namespace tidemark::source {
 // meminfo must be readable; zoneinfo costs its column when it is not.
 base::Result<model::Machine> read_machine(const Roots& roots,
                                           const CgroupHierarchy& cgroups);
+
+// Empty when it cannot be read.
+std::optional<model::ZoneInfo> read_zoneinfo(const Roots& roots);
 
 // Adds what tells of pressure: vmstat, PSI, zram. Each costs its own fields
 // when it cannot be read.

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <climits>
+#include <numeric>
+#include <optional>
 
 #include "base/page_size.h"
 #include "base/text.h"
@@ -26,21 +26,14 @@ using model::ObjectRights;
 
 constexpr ObjectRights kReadWrite = {true, true, false};
 
+// Descriptors are read so many at a time: a process may have a million.
+constexpr size_t kBatch = 4096;
+constexpr uint32_t kAll = UINT32_MAX;
+
 bool is_procfs(const base::Directory& directory) {
   struct statfs facts {};
   return ::fstatfs(directory.fd.get(), &facts) == 0 &&
          facts.f_type == PROC_SUPER_MAGIC;
-}
-
-// The link's own mode bits say how the descriptor was opened: one stat, where
-// fdinfo would have to be opened, read and closed.
-ObjectRights descriptor_rights(const base::Directory& directory,
-                               const std::string& path,
-                               const KernelFile* told) {
-  if (told) return {told->may_read, told->may_write, false};
-  base::Result<FileFacts> link = stat_at(directory, path, false);
-  if (!link) return {};
-  return {(link->mode & S_IRUSR) != 0, (link->mode & S_IWUSR) != 0, false};
 }
 
 std::string bpf_map_name(const parse::ObjectFdInfo& info) {
@@ -72,6 +65,11 @@ uint64_t io_uring_bytes(const parse::ObjectFdInfo& info) {
 }
 
 }  // namespace
+
+ObjectRights ObjectWalk::Descriptor::rights() const {
+  if (told) return {told->may_read, told->may_write, false};
+  return read->rights;
+}
 
 ObjectWalk::ObjectWalk(const Roots& roots, const ObjectLists* lists)
     : roots_(roots),
@@ -169,8 +167,12 @@ bool ObjectWalk::take_descriptors(const Reader& reader) {
   if (!lists_ || reader.mount_namespace == 0) return false;
   return lists_->descriptors_of(
       reader.pid, [&](const KernelDescriptor& descriptor) {
-        Descriptor found = {reader.directory, std::to_string(descriptor.number),
-                            "fd/", descriptor.file.link, &descriptor.file};
+        Descriptor found = {reader.directory,
+                            std::to_string(descriptor.number),
+                            "fd/",
+                            descriptor.file.link,
+                            &descriptor.file,
+                            nullptr};
         found.path += found.number;
         add_found(reader, found);
       });
@@ -181,13 +183,21 @@ base::Status ObjectWalk::read_descriptors(const Reader& reader) {
       base::open_directory_at(reader.directory, "fd");
   if (!fds) return fds.error();
   const uint64_t count = count_of_descriptors(*fds);
-  const uint64_t read = read_row_of_descriptors(reader, *fds, count);
-  if (count > 0 && read == count) return base::Ok{};
-  base::Result<std::vector<std::string>> numbers = base::list_directory(*fds);
-  if (!numbers) return numbers.error();
-  for (const std::string& name : *numbers) {
+  const uint32_t asked = read_row_of_descriptors(reader, *fds, count);
+  if (asked == kAll) return base::Ok{};
+  base::Result<std::vector<std::string>> names = base::list_directory(*fds);
+  if (!names) return names.error();
+  std::vector<uint32_t> numbers;
+  for (const std::string& name : *names) {
     const std::optional<uint64_t> number = base::parse_u64(name);
-    if (number && *number >= read) read_descriptor(reader, *fds, name);
+    if (number && *number >= asked && *number <= INT32_MAX) {
+      numbers.push_back(static_cast<uint32_t>(*number));
+    }
+  }
+  for (size_t i = 0; i < numbers.size(); i += kBatch) {
+    read_numbers(
+        reader, *fds,
+        std::span(numbers).subspan(i, std::min(kBatch, numbers.size() - i)));
   }
   return base::Ok{};
 }
@@ -199,30 +209,39 @@ uint64_t ObjectWalk::count_of_descriptors(const base::Directory& fds) const {
   return facts ? facts->size_bytes : 0;
 }
 
-// Those from 0 on without a gap, at most `count`, and how many they are. Nearly
-// always that is all of them, and the directory need not be listed, which costs
-// the kernel a third of what reading the links does.
-uint64_t ObjectWalk::read_row_of_descriptors(const Reader& reader,
+// Those from 0 on, until all `count` are found: kAll. Nearly always there are
+// few gaps between them, and the directory need not be listed, which costs the
+// kernel a third of what reading the links does.
+uint32_t ObjectWalk::read_row_of_descriptors(const Reader& reader,
                                              const base::Directory& fds,
                                              uint64_t count) {
-  uint64_t number = 0;
-  while (number < count &&
-         read_descriptor(reader, fds, std::to_string(number))) {
-    ++number;
+  const uint64_t most = std::min<uint64_t>(count + count / 4, INT32_MAX);
+  uint64_t left = count;
+  uint64_t next = 0;
+  std::vector<uint32_t> numbers;
+  while (left > 0 && next < most) {
+    // Beyond the count there is what fills the gaps before it, and no more.
+    numbers.resize(std::min({left, most - next, uint64_t{kBatch}}));
+    std::iota(numbers.begin(), numbers.end(), static_cast<uint32_t>(next));
+    left -= std::min(left, read_numbers(reader, fds, numbers));
+    next += numbers.size();
   }
-  return number;
+  return count > 0 && left == 0 ? kAll : static_cast<uint32_t>(next);
 }
 
-bool ObjectWalk::read_descriptor(const Reader& reader,
-                                 const base::Directory& fds,
-                                 const std::string& number) {
-  std::array<char, PATH_MAX> target;  // not cleared: 10 000 times 4 KiB
-  const ssize_t length =
-      ::readlinkat(fds.fd.get(), number.c_str(), target.data(), target.size());
-  if (length < 0) return false;
-  const std::string_view link(target.data(), static_cast<size_t>(length));
-  add_found(reader, {fds, number, number, link, nullptr});
-  return true;
+uint64_t ObjectWalk::read_numbers(const Reader& reader,
+                                  const base::Directory& fds,
+                                  std::span<const uint32_t> numbers) {
+  const std::vector<FoundDescriptor> all =
+      source::read_descriptors(fds, numbers, links_are_live_);
+  uint64_t count = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].is_there) continue;
+    const std::string number = std::to_string(numbers[i]);
+    add_found(reader, {fds, number, number, all[i].link, nullptr, &all[i]});
+    ++count;
+  }
+  return count;
 }
 
 void ObjectWalk::add_found(const Reader& reader, const Descriptor& found) {
@@ -266,8 +285,7 @@ void ObjectWalk::add_pipe(const Reader& reader, const Descriptor& found,
       object.alloc_bytes = model::known<uint64_t>(0);
     }
   }
-  add_descriptor(reader, index, found.number,
-                 descriptor_rights(found.directory, found.path, found.told));
+  add_descriptor(reader, index, found.number, found.rights());
 }
 
 void ObjectWalk::add_descriptor(const Reader& reader, size_t index,
@@ -343,10 +361,15 @@ void ObjectWalk::add_path(const Reader& reader, const Descriptor& found) {
   };
   // Directories, terminals and the like have no memory to show.
   if (found.told && !has_memory(found.told->facts.mode)) return;
-  base::Result<FileFacts> facts =
-      found.told && found.told->is_as_stat
-          ? base::Result<FileFacts>(found.told->facts)
-          : stat_at(found.directory, found.path, true);
+  std::optional<FileFacts> facts;
+  if (found.read) {
+    facts = found.read->target;
+  } else if (found.told->is_as_stat) {
+    facts = found.told->facts;
+  } else if (base::Result<FileFacts> asked =
+                 stat_at(found.directory, found.path, true)) {
+    facts = *asked;
+  }
   // Closed meanwhile, or nothing to show.
   if (!facts || !has_memory(facts->mode)) return;
   if (S_ISFIFO(facts->mode)) {
@@ -358,8 +381,7 @@ void ObjectWalk::add_path(const Reader& reader, const Descriptor& found) {
   }
   ask_unknown_device(found.directory, found.path, *facts);
   const size_t index = object_of_file(reader, *facts, found.link, found.told);
-  add_descriptor(reader, index, found.number,
-                 descriptor_rights(found.directory, found.path, found.told));
+  add_descriptor(reader, index, found.number, found.rights());
 }
 
 size_t ObjectWalk::object_of_handle(std::string_view type) {

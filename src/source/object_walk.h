@@ -8,11 +8,13 @@
 //
 // A link costs about 4 microseconds, nearly all of it the kernel's (measured on
 // 6.18, two busy cores). BPF's iterators tell the same for less than one; what
-// they leave out is read here all the same.
+// they leave out is read here all the same, by several threads where it is
+// much.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -22,6 +24,7 @@
 #include "model/object.h"
 #include "parse/object_files.h"
 #include "source/bpf/object_lists.h"
+#include "source/descriptor_links.h"
 #include "source/file_systems.h"
 #include "source/object_table.h"
 #include "source/roots.h"
@@ -71,6 +74,9 @@ class ObjectWalk {
     std::string path;
     std::string_view link;
     const KernelFile* told = nullptr;
+    const FoundDescriptor* read = nullptr;  // where they do not tell
+
+    model::ObjectRights rights() const;
   };
 
   void enter_namespaces(Reader& reader);
@@ -80,11 +86,12 @@ class ObjectWalk {
 
   base::Status read_descriptors(const Reader& reader);
   uint64_t count_of_descriptors(const base::Directory& fds) const;
-  uint64_t read_row_of_descriptors(const Reader& reader,
+  // The first number that was not asked for.
+  uint32_t read_row_of_descriptors(const Reader& reader,
                                    const base::Directory& fds, uint64_t count);
-  // False when there is no such descriptor, or no more.
-  bool read_descriptor(const Reader& reader, const base::Directory& fds,
-                       const std::string& number);
+  // How many of them there are.
+  uint64_t read_numbers(const Reader& reader, const base::Directory& fds,
+                        std::span<const uint32_t> numbers);
   void add_found(const Reader& reader, const Descriptor& found);
   void add_pipe(const Reader& reader, const Descriptor& found,
                 const model::ObjectKey& key, std::string_view name);

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <mutex>
 #include <random>
 #include <span>
 #include <utility>
+
+#include "base/shares.h"
 
 namespace tidemark::source {
 namespace {
@@ -18,6 +21,11 @@ constexpr uint64_t kChunkFrames = uint64_t{1} << 14;
 constexpr uint64_t kStepFrames = 512;
 // A gap of so many frames is cheaper to read than another call.
 constexpr uint64_t kNearFrames = 256;
+// A call for one page takes the time of about so many in a long read (300 ns
+// beside 45 were measured).
+constexpr uint64_t kFramesPerCall = 6;
+// A thread takes as long to start as some hundred pages to ask.
+constexpr size_t kLeastEach = 2048;
 
 base::Status read_words(int fd, uint64_t first_frame, std::span<uint64_t> to,
                         uint64_t beyond) {
@@ -182,33 +190,83 @@ base::Status PageCensus::walk_owners(
       });
 }
 
+base::Status PageCensus::read_pages(std::span<const uint64_t> frames,
+                                    size_t begin, size_t end,
+                                    const Needs& needs) {
+  for (size_t i = begin; i < end; ++i) {
+    const auto read = [&](const base::Fd& file, std::vector<uint64_t>& words,
+                          uint64_t beyond) {
+      return read_words(file.get(), frames[i], std::span(words).subspan(i, 1),
+                        beyond);
+    };
+    base::Status status = read(flags_file_, flags_, model::kPageAbsent);
+    if (!status) return status;
+    const model::PageNeeds needed = needs(flags_[i]);
+    if (needed.count) status = read(counts_file_, counts_, 0);
+    if (status && needed.group && groups_file_) {
+      status = read(groups_file_, groups_, 0);
+    }
+    if (!status) return status;
+  }
+  return base::Ok{};
+}
+
+base::Status PageCensus::visit_pages(std::span<const uint64_t> frames,
+                                     const Needs& needs, const Visitor& visit) {
+  flags_.resize(frames.size());
+  counts_.assign(frames.size(), 0);
+  if (groups_file_) groups_.assign(frames.size(), 0);
+  std::mutex guard;
+  base::Status status = base::Ok{};
+  base::in_shares(frames.size(), kLeastEach, [&](size_t begin, size_t end) {
+    base::Status one = read_pages(frames, begin, end, needs);
+    if (one) return;
+    const std::lock_guard lock(guard);
+    status = one;
+  });
+  if (!status) return status;
+  for (size_t i = 0; i < frames.size(); ++i) {
+    model::PageChunk page;
+    page.first_frame = frames[i];
+    page.flags = std::span(flags_).subspan(i, 1);
+    page.counts = std::span(counts_).subspan(i, 1);
+    if (groups_file_) page.groups = std::span(groups_).subspan(i, 1);
+    visit(page);
+  }
+  return base::Ok{};
+}
+
 base::Status PageCensus::walk_sample(
-    const std::vector<model::FrameRange>& ranges, uint64_t run_count,
-    uint64_t run_frames, const Visitor& visit) {
+    const std::vector<model::FrameRange>& ranges, uint64_t page_count,
+    const Needs& needs, const Visitor& visit) {
   uint64_t total = 0;
   for (const model::FrameRange& range : ranges)
     total += range.count();
-  if (run_count == 0 || total / run_count < run_frames) {
-    return walk(ranges, nullptr, visit);
-  }
+  if (page_count >= total / kFramesPerCall) return walk(ranges, nullptr, visit);
   std::random_device seed;
   std::mt19937_64 random(seed());
   size_t at = 0;
   uint64_t before = 0;  // frames in the ranges before that one
-  for (uint64_t run = 0; run < run_count; ++run) {
-    const uint64_t part_first = total / run_count * run;
-    const uint64_t place =
-        part_first + random() % (total / run_count - run_frames + 1);
+  // Parts are of one size but for one frame, and the longer ones are spread
+  // over all: were they the first, the last frames would count too much, which
+  // was 0.7 % of 4 GiB that lay there.
+  uint64_t part_first = 0;
+  uint64_t owed = 0;  // of the frames that are left when all parts are as short
+  std::vector<uint64_t> frames;
+  frames.reserve(std::min(page_count, kChunkFrames));
+  for (uint64_t part = 0; part < page_count; ++part) {
+    owed += total % page_count;
+    const uint64_t length = total / page_count + (owed >= page_count ? 1 : 0);
+    if (owed >= page_count) owed -= page_count;
+    const uint64_t place = part_first + random() % length;
+    part_first += length;
     while (place >= before + ranges[at].count())
       before += ranges[at++].count();
-    // A run that would leave its range is moved back into it.
-    const uint64_t frame =
-        std::min(ranges[at].first + (place - before),
-                 ranges[at].last - std::min(run_frames, ranges[at].count()));
-    const uint64_t count = std::min(run_frames, ranges[at].count());
-    base::Status status = read_chunk(frame, count, nullptr);
+    frames.push_back(ranges[at].first + (place - before));
+    if (frames.size() < kChunkFrames && part + 1 < page_count) continue;
+    base::Status status = visit_pages(frames, needs, visit);
     if (!status) return status;
-    visit_chunk(frame, false, visit);
+    frames.clear();
   }
   return base::Ok{};
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,10 +34,13 @@ class PageCensus {
   // to: those take half of the time.
   base::Status walk_owners(const std::vector<model::FrameRange>& ranges,
                            PageStructs& structs, const Visitor& visit);
-  // Runs of `run_frames` neighbours at random places, one in each of
-  // `run_count` equal parts of RAM: a chunk for each run.
+  // One frame at a random place in each of `page_count` equal parts of RAM, a
+  // chunk for each; all frames where that is as cheap. `needs` says what is
+  // asked about a page with these flags; what is not is 0. Several threads call
+  // it.
+  using Needs = std::function<model::PageNeeds(uint64_t flags)>;
   base::Status walk_sample(const std::vector<model::FrameRange>& ranges,
-                           uint64_t run_count, uint64_t run_frames,
+                           uint64_t page_count, const Needs& needs,
                            const Visitor& visit);
   // The frames in the list alone, which ascend: chunks of neighbours.
   base::Status walk_frames(const std::vector<uint64_t>& frames,
@@ -54,6 +58,11 @@ class PageCensus {
                    const Visitor& visit) const;
   base::Status read_rest(uint64_t first_frame, uint64_t count,
                          bool has_structs);
+  // Places in the vectors below; those of `frames` are as many.
+  base::Status read_pages(std::span<const uint64_t> frames, size_t begin,
+                          size_t end, const Needs& needs);
+  base::Status visit_pages(std::span<const uint64_t> frames, const Needs& needs,
+                           const Visitor& visit);
 
   base::Fd flags_file_;
   base::Fd counts_file_;

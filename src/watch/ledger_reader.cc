@@ -17,6 +17,7 @@
 #include "analysis/ledger.h"
 #include "analysis/page_sets.h"
 #include "analysis/page_tally.h"
+#include "analysis/sample_tally.h"
 #include "analysis/system_report.h"
 #include "base/clock.h"
 #include "source/bpf/page_structs.h"
@@ -28,6 +29,7 @@
 #include "source/page_census.h"
 #include "source/process_source.h"
 #include "source/system_source.h"
+#include "watch/cpu_lists.h"
 #include "watch/ledger_names.h"
 
 namespace tidemark::watch {
@@ -184,7 +186,6 @@ void LedgerReader::read_counters() {
   }
   input_.kernel.counters = source::read_page_counters(roots_);
   input_.kernel.vmalloc = source::read_vmallocinfo(roots_);
-  input_.kernel.slab = source::read_slabinfo(roots_);
 }
 
 base::Status LedgerReader::take_census() {
@@ -198,9 +199,25 @@ base::Status LedgerReader::take_census() {
         structs_->kernel_stacks();
     if (stacks) tally_->set_stacks(*stacks);
   }
-  return census_.walk(
-      ram(), structs_ ? &*structs_ : nullptr,
-      [&](const model::PageChunk& chunk) { tally_->add(chunk); });
+  if (structs_) {
+    return census_.walk(ram(), &*structs_, [&](const model::PageChunk& chunk) {
+      tally_->add(chunk);
+    });
+  }
+  constexpr uint64_t kFramesPerLook = uint64_t{1} << 18;  // some 50 ms
+  CpuLists lists(roots_);
+  uint64_t next_look = 0;
+  base::Status status =
+      census_.walk(ram(), nullptr, [&](const model::PageChunk& chunk) {
+        if (tally_->page_count() >= next_look) {
+          lists.look();
+          next_look += kFramesPerLook;
+        }
+        tally_->add(chunk);
+      });
+  lists.look();
+  input_.zoneinfo.per_cpu_free_pages = lists.mean_pages();
+  return status;
 }
 
 void LedgerReader::name_files(std::span<const analysis::PageOwner> owners) {
@@ -317,13 +334,23 @@ base::Result<LedgerReading> LedgerReader::read_sample() {
   uint64_t total = 0;
   for (const model::FrameRange& range : ranges)
     total += range.count();
-  // Neighbours are cheap to read and much alike: few of them.
-  constexpr uint64_t kRunFrames = 8;
   analysis::SampleTally sample(sets_);
+  CpuLists lists(roots_);
+  uint64_t next_look = 0;
   base::Status status = census_.walk_sample(
-      ranges, std::max<uint64_t>(options_.sample_pages / kRunFrames, 2),
-      kRunFrames, [&](const model::PageChunk& run) { sample.add(run); });
+      ranges, options_.sample_pages, analysis::PageTally::needs,
+      [&](const model::PageChunk& pages) {
+        constexpr uint64_t kPagesPerLook = 10'000;  // some 5 ms
+        if (sample.sampled_pages() >= next_look) {
+          lists.look();
+          next_look = sample.sampled_pages() + kPagesPerLook;
+        }
+        sample.add(pages);
+      });
   if (!status) return status.error();
+  lists.look();
+  input_.zoneinfo.per_cpu_free_pages = lists.mean_pages();
+  input_.cpu_list_error_pages = lists.error_pages();
   const analysis::PageTally as_met = sample.estimate(total);
   input_.tally = &as_met;
   const analysis::PageTally tally =
@@ -346,6 +373,8 @@ base::Result<LedgerReading> LedgerReader::read() {
   base::Status status = read_processes();
   if (!status) return status.error();
   read_counters();
+  // Page structs tell whose each page of slab is.
+  if (!structs_) input_.kernel.slab = source::read_slabinfo(roots_);
   walk_processes([&](uint32_t process, std::span<const uint64_t> frames) {
     sets_.begin_process(process);
     sets_.add(frames);
@@ -421,7 +450,15 @@ base::Result<LedgerReading> read_ledger(const source::Roots& roots,
   if (!pages && !needs_pages) {
     return read_counters_alone(roots, pages.error().what);
   }
-  if (!pages) return pages.error();
+  if (!pages) {
+    base::Error error = pages.error();
+    if (error.kind == base::ErrorKind::Denied) {
+      error.hint =
+          "only root may look at pages; `tidemark ledger` alone shows "
+          "the kernel's counters";
+    }
+    return error;
+  }
   LedgerReader reader(roots, options, std::move(*pages));
   return options.sample_pages > 0 ? reader.read_sample() : reader.read();
 }

@@ -313,6 +313,23 @@ class Manners(unittest.TestCase):
         self.assertRegex(said, "(?i)permission|denied|not permitted|root|CAP_")
 
     @needs_root
+    def test_an_ordinary_user_is_told_what_works_instead(self):
+        for options in (["--sample", "1000"], ["--by", "file"], ["--what-if", "1"]):
+            done = run("ledger", *options, check=False, user=NOBODY, group=NOBODY,
+                       extra_groups=[])
+            self.assertEqual(done.returncode, 1, options)
+            self.assertEqual(done.stdout, "")
+            self.assertIn("kpageflags: Permission denied", done.stderr)
+            self.assertIn("hint: only root may look at pages", done.stderr)
+
+    def test_a_sample_does_not_tell_whose_pages_are(self):
+        for options in (["--by", "cgroup"], ["--by", "process"], ["--by", "file"],
+                        ["--what-if", "1"]):
+            done = run("ledger", "--sample", "1000", *options, check=False)
+            self.assertEqual(done.returncode, 2, options)
+            self.assertIn("a sample tells classes", done.stderr)
+
+    @needs_root
     def test_nothing_is_left_in_the_kernel(self):
         bpftool = shutil.which("bpftool") or "/usr/sbin/bpftool"
         if not os.path.exists(bpftool):

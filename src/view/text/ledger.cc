@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "base/escape.h"
@@ -15,7 +16,10 @@ using model::Ledger;
 using model::LedgerRow;
 using model::LedgerTier;
 
-constexpr size_t kNameColumns = 46;
+// Names have what the numbers leave of the screen, but never less than this:
+// where half a name says nothing, a line may as well be longer than the screen.
+constexpr size_t kLeastNameColumns = 20;
+constexpr size_t kUsualNameColumns = 46;
 
 std::string share(uint64_t bytes, uint64_t total) {
   if (total == 0) return "";
@@ -25,8 +29,12 @@ std::string share(uint64_t bytes, uint64_t total) {
   return fmt::format("{:.2f}", percent);
 }
 
-std::string tier_words(LedgerTier tier) {
-  switch (tier) {
+std::string tier_words(const Ledger& ledger) {
+  if (ledger.sampled_pages > 0) {
+    return ledger.unseen_bytes == 0 ? "by the flags of all pages"
+                                    : "by the flags of some pages";
+  }
+  switch (ledger.tier) {
     case LedgerTier::Counters:
       return "by the kernel's counters";
     case LedgerTier::Pages:
@@ -51,8 +59,9 @@ uint64_t bytes_of(const Ledger& ledger, model::LedgerClass ledger_class) {
 std::string head(const Ledger& ledger, const TextStyle& style) {
   std::string text = fmt::format(
       "{} of RAM, {}, in {:.2f} s\n", spelled(style, ledger.total_bytes),
-      tier_words(ledger.tier), static_cast<double>(ledger.elapsed_ns) / 1e9);
-  if (ledger.sampled_pages > 0) {
+      tier_words(ledger), static_cast<double>(ledger.elapsed_ns) / 1e9);
+  // Where a sample was as large as all, nothing is estimated.
+  if (ledger.sampled_pages > 0 && ledger.unseen_bytes > 0) {
     text += fmt::format(
         "a sample of {} pages; ± is the 95 % interval, and a class that is "
         "not\n"
@@ -77,10 +86,11 @@ std::string head(const Ledger& ledger, const TextStyle& style) {
   }
   text += "\n";
   if (!ledger.tier_note.empty()) {
-    text += fmt::format("no further: {}\n", base::visible(ledger.tier_note));
+    text += wrapped(style, Ink::Plain, 0,
+                    "no further: " + base::visible(ledger.tier_note));
   }
   for (const std::string& note : ledger.notes)
-    text += base::visible(note) + "\n";
+    text += wrapped(style, Ink::Plain, 0, base::visible(note));
   return text + "\n";
 }
 
@@ -96,7 +106,8 @@ class Lines {
       : ledger_(ledger),
         options_(options),
         style_(style),
-        table_(columns(ledger)) {}
+        name_columns_(name_columns(ledger, style)),
+        table_(columns(ledger, name_columns_)) {}
 
   std::string render() {
     size_t rows = 0;
@@ -123,11 +134,24 @@ class Lines {
   }
 
  private:
-  static std::vector<Column> columns(const Ledger& ledger) {
-    std::vector<Column> columns = {{"WHAT", Align::Left, kNameColumns},
-                                   {"BYTES", Align::Right, 9},
-                                   {"%", Align::Right, 6}};
-    if (ledger.sampled_pages > 0) columns.push_back({"±", Align::Right, 9});
+  static constexpr size_t kBytesColumns = 9;
+  static constexpr size_t kShareColumns = 6;
+  static constexpr size_t kGap = 2;
+
+  static size_t name_columns(const Ledger& ledger, const TextStyle& style) {
+    size_t numbers = kGap + kBytesColumns + kGap + kShareColumns;
+    if (ledger.sampled_pages > 0) numbers += kGap + kBytesColumns;
+    return std::max(style.width, kLeastNameColumns + numbers) - numbers;
+  }
+
+  static std::vector<Column> columns(const Ledger& ledger, size_t names) {
+    std::vector<Column> columns = {
+        {"WHAT", Align::Left, std::min(names, kUsualNameColumns)},
+        {"BYTES", Align::Right, kBytesColumns},
+        {"%", Align::Right, kShareColumns}};
+    if (ledger.sampled_pages > 0) {
+      columns.push_back({"±", Align::Right, kBytesColumns});
+    }
     return columns;
   }
 
@@ -135,7 +159,10 @@ class Lines {
                 size_t depth, Ink ink) {
     const std::string indented = std::string(depth * 2, ' ') + name;
     std::vector<Cell> cells = {
-        {base::fit_width(indented, kNameColumns, ellipsis(style_)), ink},
+        {style_.wide
+             ? indented
+             : base::fit_width(indented, name_columns_, ellipsis(style_)),
+         ink},
         {spelled(style_, bytes), ink},
         {share(bytes, ledger_.total_bytes), ink}};
     if (ledger_.sampled_pages > 0 && error_bytes > 0) {
@@ -179,6 +206,7 @@ class Lines {
   const Ledger& ledger_;
   const LedgerTextOptions& options_;
   const TextStyle& style_;
+  size_t name_columns_;
   Table table_;
   uint64_t others_bytes_ = 0;
   uint64_t others_count_ = 0;

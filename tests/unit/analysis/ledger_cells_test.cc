@@ -117,5 +117,50 @@ TEST(LedgerCells, SlabsWithoutStructsAreAsTheCachesCount) {
   EXPECT_TRUE(has(cells, {LedgerClass::Slab, "(not told apart)", 0, 2}));
 }
 
+model::Reading<model::VmallocInfo> vmalloc_of(
+    const std::vector<std::pair<std::string, uint64_t>>& callers) {
+  model::VmallocInfo info;
+  for (const auto& [caller, pages] : callers) {
+    model::VmallocArea& area = info.areas.emplace_back();
+    area.kind = model::VmallocKind::Vmalloc;
+    area.caller = caller + "+0x1/0x2";
+    area.pages = pages;
+  }
+  return model::known(info);
+}
+
+// A map of 50 pages that a group is charged for, 8 more that nobody is: counted
+// as vmalloc once more the map would be taken from what is free or unnamed.
+TEST(LedgerCells, ChargedVmallocStandsWithItsGroupAlone) {
+  Machine machine(0);
+  machine.add(50, 0, {}, 1);
+  machine.add(30, 0);
+  machine.input.meminfo.total_bytes = 80 * kPage;
+  machine.input.kernel.vmalloc =
+      vmalloc_of({{"array_map_alloc", 50}, {"load_module", 8}});
+  const std::vector<Copy> cells = cells_of(machine);
+  EXPECT_TRUE(has(cells, {LedgerClass::Kernel, "/one", 1, 50}));
+  EXPECT_TRUE(has(cells, {LedgerClass::Vmalloc, "load_module", 0, 8}));
+  EXPECT_TRUE(has(cells, {LedgerClass::Unnamed, "", 0, 22}));
+  EXPECT_EQ(sum_of(cells), 80U);
+}
+
+// 100 pages without a type, of which the counters know 10 + 20 and, a moment
+// before, 90 on the lists of CPUs.
+TEST(LedgerCells, WhatIsShortIsShortOnTheListsOfCpus) {
+  Machine machine(0);
+  machine.add(100, 0);
+  machine.input.meminfo.total_bytes = 100 * kPage;
+  machine.input.zoneinfo.managed_pages = 90;
+  machine.input.zoneinfo.per_cpu_free_pages = 90;
+  machine.input.kernel.vmalloc = vmalloc_of({{"array_map_alloc", 20}});
+  const std::vector<Copy> cells = cells_of(machine);
+  EXPECT_TRUE(has(cells, {LedgerClass::Vmalloc, "array_map_alloc", 0, 20}));
+  EXPECT_TRUE(has(
+      cells, {LedgerClass::Free, "(not yet given to the allocator)", 0, 10}));
+  EXPECT_TRUE(has(cells, {LedgerClass::Free, "(lists of each CPU)", 0, 70}));
+  EXPECT_EQ(sum_of(cells), 100U);
+}
+
 }  // namespace
 }  // namespace tidemark::analysis

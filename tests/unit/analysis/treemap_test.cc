@@ -247,31 +247,5 @@ TEST(Treemap, HundredThousandProcessesHaveTheirBoxes) {
   EXPECT_EQ(box(map, "j/2").children.size(), 100'001U);
 }
 
-TEST(Treemap, FindsABoxByIdPidOrName) {
-  const Treemap map = made(example());
-  EXPECT_EQ(box(map, "p/4").bytes, 20U);
-  EXPECT_EQ(box(map, "44").id, "p/4");
-  EXPECT_EQ(box(map, "vmo").id, "kernel/vmo");
-  EXPECT_EQ(find_treemap_box(map.root, "nobody"), nullptr);
-  EXPECT_EQ(find_treemap_box(map.root, ""), nullptr);
-}
-
-TEST(Treemap, FoldingKeepsTheSums) {
-  const Treemap map = made(example());
-  TreemapLimits limits;
-  limits.top = 1;
-  const TreemapNode one = folded_treemap(map.root, limits);
-  ASSERT_EQ(one.children.size(), 2U);
-  EXPECT_EQ(one.children[1].kind, TreemapKind::Other);
-  EXPECT_EQ(one.children[1].count, 2U);
-  EXPECT_EQ(one.children[1].bytes, 40U);
-  limits.top.reset();
-  limits.depth = 1;
-  const TreemapNode flat = folded_treemap(map.root, limits);
-  ASSERT_EQ(flat.children.size(), 3U);
-  EXPECT_TRUE(flat.children[0].children.empty());
-  EXPECT_EQ(folded_treemap(map.root, {}), map.root);
-}
-
 }  // namespace
 }  // namespace tidemark::analysis

@@ -553,6 +553,22 @@ TEST(Bss, IsNotTheHeapThatHappensToLieBehindALibrary) {
   EXPECT_EQ(told(image_with_tail(300 * kMiB), hints), "image+2 anon");
 }
 
+// The kernel joins a bss with what mmap puts right behind it, as the loader's
+// own memory behind that of libc: 0x2000 are bss here.
+TEST(Bss, JoinedWithLessIsOfTheLibraryAllTheSame) {
+  RegionHints hints;
+  hints.images = {{0xfe, 0, 7, 0x5000}};
+  EXPECT_EQ(told(image_with_tail(0x3000), hints), "image+3");
+  EXPECT_EQ(told(image_with_tail(0x4000), hints), "image+3");
+  EXPECT_EQ(told(image_with_tail(0x5000), hints), "image+2 anon");
+}
+
+TEST(Bss, IsNoneWhereTheHeadersEndBeforeIt) {
+  RegionHints hints;
+  hints.images = {{0xfe, 0, 7, 0x3000}};
+  EXPECT_EQ(told(image_with_tail(0x1000), hints), "image+2 anon");
+}
+
 TEST(Bss, WithoutProgramHeadersIsOnlyASmallTail) {
   EXPECT_EQ(told(image_with_tail(0xd000)), "image+3");
   EXPECT_EQ(told(image_with_tail(kMiB)), "image+2 anon");

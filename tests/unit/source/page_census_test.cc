@@ -62,6 +62,12 @@ class Kernel {
       return census.walk_frames(frames, visit);
     });
   }
+  SeenFrames walk_sample(const std::vector<FrameRange>& ranges, uint64_t pages,
+                         const PageCensus::Needs& needs) const {
+    return look([&](PageCensus& census, const PageCensus::Visitor& visit) {
+      return census.walk_sample(ranges, pages, needs, visit);
+    });
+  }
 
  private:
   template <typename Walk>
@@ -173,6 +179,57 @@ TEST(PageCensus, WithoutFlagsThereIsNone) {
   const base::Result<PageCensus> census = PageCensus::open(roots.proc);
   ASSERT_FALSE(census);
   EXPECT_EQ(census.error().kind, base::ErrorKind::NotFound);
+}
+
+// Of each of 100 parts one, over the hole and to the last frames. As many parts
+// everywhere: 1090 frames, of which the first 90 parts must not have eleven
+// each and the last ten parts ten.
+TEST(PageCensus, ASampleHasOneFrameOfEachPart) {
+  const Kernel kernel(3000, 1);
+  const std::vector<FrameRange> ranges = {{0, 777}, {1000, 1313}};
+  constexpr uint64_t kFrames = 1090;
+  const auto everything = [](uint64_t) { return model::PageNeeds{true, true}; };
+  std::map<uint64_t, uint64_t> met;
+  for (int round = 0; round < 250; ++round) {
+    const SeenFrames seen = kernel.walk_sample(ranges, 100, everything);
+    ASSERT_EQ(seen.size(), 100U);
+    uint64_t part = 0;
+    for (const auto& [frame, one] : seen) {
+      ASSERT_TRUE(frame < 777 || (frame >= 1000 && frame < 1313)) << frame;
+      const uint64_t place = frame < 777 ? frame : frame - 1000 + 777;
+      ASSERT_GE(place, part * kFrames / 100);
+      ASSERT_LT(place, (part + 1) * kFrames / 100);
+      ++part;
+      ASSERT_EQ(one.flags, kernel.flags[frame]);
+      ASSERT_EQ(one.count, kernel.counts[frame]);
+      ASSERT_EQ(one.group, kernel.groups[frame]);
+      ++met[frame];
+    }
+  }
+  // One in eleven each time: that any of the last ten is never met has a chance
+  // of one in a thousand million.
+  for (uint64_t frame = 1303; frame < 1313; ++frame)
+    EXPECT_GT(met[frame], 0U) << frame;
+}
+
+TEST(PageCensus, ASampleAsksForWhatIsNeeded) {
+  const Kernel kernel(3000, 10);
+  const SeenFrames seen =
+      kernel.walk_sample({{0, 3000}}, 300, [](uint64_t flags) {
+        return model::PageNeeds{(flags & model::kPageAnon) != 0, false};
+      });
+  ASSERT_EQ(seen.size(), 300U);
+  for (const auto& [frame, one] : seen) {
+    EXPECT_EQ(one.count, kernel.counts[frame]) << frame;
+    EXPECT_EQ(one.group, 0U) << "nobody asked";
+  }
+}
+
+TEST(PageCensus, ALargeSampleIsEveryFrame) {
+  const Kernel kernel(3000, 10);
+  const auto nothing = [](uint64_t) { return model::PageNeeds{}; };
+  EXPECT_EQ(kernel.walk_sample({{0, 3000}}, 1000, nothing).size(), 3000U);
+  EXPECT_EQ(kernel.walk_sample({}, 1000, nothing).size(), 0U);
 }
 
 RC_GTEST_PROP(PageCensus, FindsTheFramesOfAList, ()) {

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <string>
 
+#include "base/escape.h"
 #include "unit/view/ledger_example.h"
 #include "unit/view/text/lines.h"
 
@@ -38,6 +40,43 @@ TEST(LedgerText, SaysWhyItLookedNoFurther) {
   const std::string text = text_of(ledger);
   EXPECT_TRUE(has(text, "no further: cannot load the BPF programs")) << text;
   EXPECT_TRUE(has(text, "\nno groups: kpagecgroup")) << text;
+}
+
+TEST(LedgerText, ASampleDoesNotSayThatItSawEveryPage) {
+  Ledger ledger = ledger_named("web");
+  ledger.tier = model::LedgerTier::Pages;
+  ledger.sampled_pages = 5000;
+  ledger.unseen_bytes = 2 << 20;
+  ledger.rows[0].error_bytes = 3 << 20;
+  const std::string text = text_of(ledger);
+  EXPECT_TRUE(has(text, "100 MiB of RAM, by the flags of some pages")) << text;
+  EXPECT_TRUE(has(text, "a sample of 5,000 pages")) << text;
+  EXPECT_TRUE(has(text, "shown has less than 2.00 MiB")) << text;
+  EXPECT_TRUE(has(text, "40.00  3.00 MiB\n") || has(text, "40.00   3.00 MiB\n"))
+      << text;
+  ledger.unseen_bytes = 0;
+  const std::string all = text_of(ledger);
+  EXPECT_TRUE(has(all, "by the flags of all pages")) << all;
+  EXPECT_FALSE(has(all, "a sample of")) << all;
+}
+
+// Names have what the numbers leave them; the numbers are never cut.
+TEST(LedgerText, KeepsToTheScreen) {
+  Ledger ledger = ledger_named(std::string(300, 'x'));
+  ledger.notes = {std::string("a note ") + std::string(90, 'y') +
+                  " that goes on and on and on and on and on and on and on"};
+  for (size_t width : {size_t{50}, size_t{80}, size_t{132}}) {
+    TextStyle style;
+    style.width = width;
+    size_t widest = 0;
+    for (const std::string& line : lines_of(ledger_text(ledger, {}, style))) {
+      if (line.find('y') == std::string::npos) {
+        widest = std::max(widest, base::display_width(line));
+      }
+    }
+    EXPECT_LE(widest, std::max<size_t>(width, 64)) << "its first lines have 64";
+    EXPECT_GE(widest, width) << "what there is is used";
+  }
 }
 
 TEST(LedgerText, EndsWithTheSum) {

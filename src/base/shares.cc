@@ -1,0 +1,52 @@
+#include "base/shares.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+namespace tidemark::base {
+namespace {
+
+constexpr size_t kMostThreads = 4;
+
+struct Share {
+  const std::function<void(size_t begin, size_t end)>& work;
+  size_t begin = 0;
+  size_t end = 0;
+};
+
+void* do_share(void* argument) {
+  const auto& share = *static_cast<const Share*>(argument);
+  share.work(share.begin, share.end);
+  return nullptr;
+}
+
+}  // namespace
+
+void in_shares(size_t count, size_t least_each,
+               const std::function<void(size_t begin, size_t end)>& work) {
+  const size_t cpus = std::max<size_t>(std::thread::hardware_concurrency(), 1);
+  const size_t share_count = std::clamp<size_t>(
+      count / std::max<size_t>(least_each, 1), 1, std::min(cpus, kMostThreads));
+  std::vector<Share> shares;
+  for (size_t i = 0; i < share_count; ++i) {
+    shares.push_back(
+        {work, count * i / share_count, count * (i + 1) / share_count});
+  }
+  // Not std::thread, which ends the program where none may be started.
+  std::vector<pthread_t> threads;
+  for (size_t i = 1; i < share_count; ++i) {
+    pthread_t thread{};
+    if (::pthread_create(&thread, nullptr, do_share, &shares[i]) != 0) break;
+    threads.push_back(thread);
+  }
+  do_share(&shares[0]);
+  for (size_t i = 1 + threads.size(); i < share_count; ++i)
+    do_share(&shares[i]);
+  for (pthread_t thread : threads)
+    ::pthread_join(thread, nullptr);
+}
+
+}  // namespace tidemark::base

@@ -1,0 +1,16 @@
+// Work in which the kernel does nearly everything, such as reading thousands of
+// small files: done by as many threads as there are CPUs, at most four.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace tidemark::base {
+
+// Calls `work` for parts [begin, end) of [0, count) that hold all of it, each
+// at least `least_each` large where there is more than one. Where no thread may
+// be started it is all done by the caller's.
+void in_shares(size_t count, size_t least_each,
+               const std::function<void(size_t begin, size_t end)>& work);
+
+}  // namespace tidemark::base
