@@ -6,10 +6,10 @@
 #include "trace_tables.h"
 
 enum {
-  // On top of each stack are this function and the program that called it, from
-  // wherever the compiler put the call. Were a kernel to leave them out, what
-  // is passed over instead is the tracepoint's and the same on all stacks.
-  kOwnFrames = 2,
+  // On top of each stack is the program, at wherever the compiler put the call.
+  // Were a kernel to leave it out, what is passed over instead is the
+  // tracepoint's and the same on all stacks.
+  kOwnFrames = 1,
 };
 
 // A callback may only be handed what lies on the caller's stack.
@@ -30,8 +30,9 @@ static long note_meaning(__u32 index, void* context) {
   return 0;
 }
 
-// Returns the number of the stack, counted from 1.
-static __noinline __u32 find_stack(void* context) {
+// Returns the number of the stack, counted from 1. Part of the program that
+// asks for it: a function of its own would be one more frame to unwind.
+static __always_inline __u32 find_stack(void* context) {
   const __u32 zero = 0;
   struct tm_trace_stack* mine = bpf_map_lookup_elem(&unwound, &zero);
   struct tm_stack_walk walk;

@@ -19,7 +19,9 @@ static __always_inline __u64 cgroup_of(const struct task_struct* task) {
   state =
       set->subsys[bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id)];
   if (!state) return 0;
-  return BPF_CORE_READ(state, cgroup, kn, id);
+  // Loads, which the kernel mends when they fail: three calls of the helper
+  // for each allocation are dear.
+  return state->cgroup->kn->id;
 }
 
 static __always_inline bool is_wanted(const struct task_struct* task,
