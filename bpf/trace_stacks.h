@@ -36,6 +36,7 @@ static __always_inline __u32 find_stack(void* context) {
   const __u32 zero = 0;
   struct tm_trace_stack* mine = bpf_map_lookup_elem(&unwound, &zero);
   struct tm_stack_walk walk;
+  struct tm_stack_place place;
   __u64 hash = 0x9e3779b97f4a7c15;
   long bytes;
   if (!mine) return 0;
@@ -52,24 +53,15 @@ static __always_inline __u32 find_stack(void* context) {
   }
   hash = mixed(hash);
   if (!hash) hash = 1;
-  for (__u32 i = 0; i < kProbes; ++i) {
-    const __u32 index = (hash + i) & stack_mask;
-    struct tm_trace_stack* stack = bpf_map_lookup_elem(&stacks, &index);
-    __u64 known;
-    if (!stack) return 0;
-    known = stack->hash;
-    if (!known) known = __sync_val_compare_and_swap(&stack->hash, 0, hash);
-    if (known == hash) return index + 1;
-    if (known) continue;
-    bpf_probe_read_kernel(stack->frames, sizeof(stack->frames), mine->frames);
-    stack->depth = mine->depth;
-    stack->seen_at = module_events;
-    walk.stack = stack;
-    bpf_loop(TM_STACK_DEPTH, note_meaning, &walk, 0);
-    return index + 1;
-  }
-  __sync_fetch_and_add(&faults.stacks_full, 1);
-  return 0;
+  place = place_of_stack(hash);
+  if (!place.stack || !place.is_new) return place.number;
+  bpf_probe_read_kernel(place.stack->frames, sizeof(place.stack->frames),
+                        mine->frames);
+  place.stack->depth = mine->depth;
+  place.stack->seen_at = module_events;
+  walk.stack = place.stack;
+  bpf_loop(TM_STACK_DEPTH, note_meaning, &walk, 0);
+  return place.number;
 }
 
 // --- stacks known again ------------------------------------------------------

@@ -111,3 +111,29 @@ static __always_inline __u32* entry_of(__u64 frame) {
   if (!chunk) return 0;
   return &chunk->nodes[frame % TM_FRAMES_PER_CHUNK];
 }
+
+// Where a stack with this hash is, or is to be from now on.
+struct tm_stack_place {
+  struct tm_trace_stack* stack; /* 0: the table is full */
+  __u32 number;                 /* counted from 1 */
+  bool is_new;                  /* nothing is in it but the hash */
+};
+
+static __always_inline struct tm_stack_place place_of_stack(__u64 hash) {
+  struct tm_stack_place place = {};
+  for (__u32 i = 0; i < kProbes; ++i) {
+    const __u32 index = (hash + i) & stack_mask;
+    struct tm_trace_stack* stack = bpf_map_lookup_elem(&stacks, &index);
+    __u64 known;
+    if (!stack) return place;
+    known = stack->hash;
+    if (!known) known = __sync_val_compare_and_swap(&stack->hash, 0, hash);
+    if (known && known != hash) continue;
+    place.stack = stack;
+    place.number = index + 1;
+    place.is_new = !known;
+    return place;
+  }
+  __sync_fetch_and_add(&faults.stacks_full, 1);
+  return place;
+}
