@@ -2,18 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "source/bpf/loading.h"
 
 namespace tidemark::source {
 namespace {
-
-template <size_t N>
-std::string text_of(const char (&bytes)[N]) {
-  return {bytes, ::strnlen(bytes, N)};
-}
 
 ModuleLife life_of(const tm_module& entry) {
   ModuleLife life;

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <map>
 #include <span>
 #include <utility>
 
 #include "base/file.h"
 #include "parse/process_files.h"
+#include "source/bpf/loading.h"
 #include "source/cgroups.h"
 #include "source/kernel_files.h"
 #include "source/trace_stacks.h"
@@ -17,10 +17,6 @@ namespace tidemark::source {
 namespace {
 
 constexpr uint64_t kFramesPerSection = uint64_t{1} << TM_SECTION_SHIFT;
-
-std::string text_of(const char* bytes, size_t limit) {
-  return {bytes, ::strnlen(bytes, limit)};
-}
 
 // Our own programs and the tracepoint's, which stand above the allocator.
 bool is_ours(const model::TraceFrame& frame) {
@@ -100,7 +96,7 @@ std::vector<uint32_t> build_tasks(const MappedTable<tm_trace_task>& tasks,
     model::TraceTask task;
     task.pid = static_cast<int32_t>(entry.tgid);
     task.start_ns = entry.start_ns;
-    task.name = text_of(entry.comm, sizeof entry.comm);
+    task.name = text_of(entry.comm);
     task.is_kernel_thread = (entry.flags & TM_TASK_KERNEL) != 0;
     task.is_interrupt = (entry.flags & TM_TASK_INTERRUPT) != 0;
     task.has_exited = (entry.flags & TM_TASK_EXITED) != 0;
