@@ -317,6 +317,24 @@ class Choice(unittest.TestCase):
         self.assertEqual(report["backend"], "perf")
         self.assertIn("not by bpf: ", report["notes"][0])
 
+    def test_without_type_information_perf_is_taken_and_said(self):
+        """Of the kernel's types BPF programs know where its fields are."""
+        hidden = "mount -t tmpfs none /sys/kernel/btf && exec "
+        done = subprocess.run(
+            ["unshare", "-m", "sh", "-c",
+             hidden + f"{TIDEMARK} trace --json -- true"],
+            capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertEqual(report["backend"], "perf")
+        self.assertRegex(report["notes"][0], "^not by bpf: .*BTF")
+        done = subprocess.run(
+            ["unshare", "-m", "sh", "-c",
+             hidden + f"{TIDEMARK} trace -b bpf -- true"],
+            capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertRegex(done.stderr, "tidemark: .*BTF")
+
     def test_small_buffers_lose_and_every_report_says_so(self):
         for backend in ("perf", "ftrace"):
             with Taker() as taker, Tracer(
@@ -397,7 +415,20 @@ class Refusals(unittest.TestCase):
             done = run("trace", *words, "--duration", "1s", check=False,
                        user=65534)
             self.assertEqual(done.returncode, 1, words)
-            self.assertIn("hint:", done.stderr, words)
+            self.assertRegex(done.stderr, "hint: .*root", words)
+            if not words:
+                self.assertIn("needs root", done.stderr)
+
+    def test_the_rights_it_names_are_enough(self):
+        if not is_root() or not shutil.which("setpriv"):
+            self.skipTest("only root with setpriv can give rights up")
+        rights = "+bpf,+perfmon,+sys_admin"
+        done = subprocess.run(
+            ["setpriv", "--reuid", "65534", "--clear-groups", "--inh-caps",
+             rights, "--ambient-caps", rights, TIDEMARK, "trace", "--json",
+             "--", "true"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["backend"], "bpf")
 
     def test_without_tracefs_it_says_so(self):
         """It is not mounted here, and may not be."""

@@ -230,9 +230,9 @@ base::Result<Sections> find_sections(const Roots& roots, uint64_t page_size) {
   if (!iomem || iomem->addresses == model::AddressForm::Hidden) {
     return base::fail(
         base::ErrorKind::Denied,
-        roots.proc.join("iomem") + ": " +
+        "where RAM is cannot be told: " + roots.proc.join("iomem") + ": " +
             (iomem ? "addresses read as 0" : iomem.unknown_because),
-        "it needs CAP_SYS_ADMIN");
+        "run as root, or grant CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN");
   }
   Sections sections;
   for (const model::IoResource& resource : iomem->resources) {
