@@ -93,12 +93,13 @@ static long give_frame(__u32 index, void* context) {
   struct tm_frame_walk* walk = context;
   __u32* entry;
   __u32 before;
-  if (!is_sampled(walk->frame + index)) return 0;
+  if (!is_followed(walk->frame + index)) return 0;
   entry = entry_of(walk->frame + index);
   if (!entry) return 0;
   before = *entry;
   if (!before) {
-    ++walk->taken_pages;  // here: those that nobody was seen to take
+    // Here: those that nobody was seen to take.
+    if (is_sampled(walk->frame + index)) ++walk->taken_pages;
     return 0;
   }
   *entry = 0;

@@ -39,6 +39,7 @@ struct tm_trace_faults faults = {};
 __u64 allocation_count = 0;
 __u64 free_count = 0;
 __u64 folded_tasks = 0;  // whose entries others have now
+__u32 has_strayed = 0;   // pages of a sample were moved to frames outside it
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -96,6 +97,11 @@ static __always_inline __u64 frame_of(__u64 page) {
 // Alloc and free agree on it, whatever happens between them.
 static __always_inline bool is_sampled(__u64 frame) {
   return !sample_mask || ((mixed(frame) >> 8) & sample_mask) == 0;
+}
+
+// Whether the table may have an entry for the frame.
+static __always_inline bool is_followed(__u64 frame) {
+  return has_strayed || is_sampled(frame);
 }
 
 static __always_inline __u32* entry_of(__u64 frame) {

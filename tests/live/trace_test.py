@@ -103,9 +103,8 @@ class AnyBackend:
             report = tracer.json()
             print(f"  {moved} of {len(frames)} pages were moved",
                   file=sys.stderr)
+            # A guest with little memory is where many are moved for certain.
             self.expect_kept(report, taker, before=before)
-            if moved < KEPT // 4:
-                self.skipTest(f"compaction moved only {moved} pages")
 
     def test_pages_of_the_bulk_allocator_are_pages_or_untracked(self):
         spliced = 10_240

@@ -81,6 +81,7 @@ class BpfTrace : public LiveTrace {
   base::Status load(const Sections& sections);
   base::Status attach();
   void attach_silent();
+  void attach_moves();
   base::Status find_array() const;
 
   model::TraceFaults faults() const;
@@ -91,6 +92,7 @@ class BpfTrace : public LiveTrace {
   bool has_hooks_ = false;
   std::unique_ptr<trace_bpf, Destroy> skeleton_;
   std::vector<Hook> hooks_on_;
+  std::vector<Hook> moves_on_;
   TraceTables tables_;
   BpfTraceModules modules_;
   bool sees_bulk_ = false;
@@ -216,6 +218,7 @@ base::Status BpfTrace::load(const Sections& sections) {
 base::Status BpfTrace::attach() {
   for (bpf_program* program :
        {skeleton_->progs.on_unmap, skeleton_->progs.on_remap,
+        skeleton_->progs.on_unmap_huge, skeleton_->progs.on_remap_huge,
         skeleton_->progs.on_bulk, skeleton_->progs.on_range,
         skeleton_->progs.on_module_load, skeleton_->progs.on_module_free}) {
     bpf_program__set_autoattach(program, false);
@@ -229,20 +232,33 @@ base::Status BpfTrace::attach() {
       notes_);
   if (!status) return status;
   attach_silent();
+  attach_moves();
+  return base::Ok{};
+}
+
+void BpfTrace::attach_moves() {
   if constexpr (!kReadsNotes) {
     notes_.emplace_back(
         "pages that are moved lose their owners: this processor's page tables "
         "are not known");
-    return base::Ok{};
+    return;
   }
-  skeleton_->links.on_unmap = bpf_program__attach(skeleton_->progs.on_unmap);
-  skeleton_->links.on_remap = bpf_program__attach(skeleton_->progs.on_remap);
-  if (!skeleton_->links.on_unmap || !skeleton_->links.on_remap) {
+  const auto attach = [&](bpf_program* program) {
+    Hook hook(bpf_program__attach(program));
+    const bool is_on = hook != nullptr;
+    moves_on_.push_back(std::move(hook));
+    return is_on;
+  };
+  if (!attach(skeleton_->progs.on_unmap) ||
+      !attach(skeleton_->progs.on_remap)) {
     notes_.emplace_back(
         "pages that are moved lose their owners: this kernel does not tell "
         "where they go");
   }
-  return base::Ok{};
+  // Kernels without huge pages have no event for them.
+  if (attach(skeleton_->progs.on_unmap_huge)) {
+    attach(skeleton_->progs.on_remap_huge);
+  }
 }
 
 // What is not seen then has a number: what is given back and was never taken.
@@ -313,6 +329,7 @@ void BpfTrace::freeze() {
   skeleton_->bss->is_on = 0;
   ended_ns_ = base::monotonic_ns();
   trace_bpf__detach(skeleton_.get());
+  moves_on_.clear();
   // What hangs on functions stays until all is read: it stands on stacks under
   // a name that goes with it. This waits for all programs that run now.
   ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
