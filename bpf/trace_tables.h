@@ -94,6 +94,16 @@ static __always_inline __u64 frame_of(__u64 page) {
   return (page - page_array) / page_struct_bytes;
 }
 
+// Nodes of two tasks that had one entry in turn have different keys.
+static __always_inline __u64 node_key(__u32 stack, __u32 task,
+                                      __u32 generation) {
+  return (__u64)stack << 32 | (__u32)(generation << TM_TASK_BITS) | task;
+}
+
+static __always_inline __u32 task_index_of(__u64 key) {
+  return (key & ((1 << TM_TASK_BITS) - 1)) - 1;
+}
+
 // Alloc and free agree on it, whatever happens between them.
 static __always_inline bool is_sampled(__u64 frame) {
   return !sample_mask || ((mixed(frame) >> 8) & sample_mask) == 0;

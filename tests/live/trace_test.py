@@ -201,6 +201,34 @@ class Bpf(AnyBackend, unittest.TestCase):
         self.assertTrue(all(map(sums_are_right, tasks)))
 
 
+    def test_what_the_ended_have_left_is_held_by_name_or_by_exited(self):
+        """More of them than the tables have entries for, each with a page."""
+        count = 20_000
+        with Taker() as taker, self.tracer("--json", "--pid", taker.pid) as tracer:
+            taker.tell("leave", count)
+            report = tracer.json()
+        tasks = report["tasks"]
+        folded = [task for task in tasks if "folded_count" in task]
+        self.assertEqual([task["name"] for task in folded], ["exited"])
+        ended = [task for task in tasks
+                 if task["has_exited"] and "folded_count" not in task]
+        print(f"  {len(ended)} by name with {sum(t['pages'] for t in ended)} pages, "
+              f"{folded[0]['folded_count']} folded with {folded[0]['pages']}",
+              file=sys.stderr)
+        self.assertEqual(report["table_full"], 0)
+        self.assertGreaterEqual(len(ended) + folded[0]["folded_count"], count)
+        # Others of the machine are folded as well, and have no pages here.
+        self.assertGreater(folded[0]["pages"], count // 20)
+        self.assertGreaterEqual(folded[0]["peak_pages"], folded[0]["pages"])
+        held = sum(task["pages"] for task in (*ended, *folded))
+        self.assertGreaterEqual(held, count)
+        self.assertLess(held, count * 1.1)
+        self.assertEqual(report["pages"], sum(task["pages"] for task in tasks))
+        at_peak = sum(task["machine_peak_pages"] for task in tasks)
+        self.assertLess(abs(at_peak - report["peak_pages"]), 64)
+        self.assertTrue(all(map(sums_are_right, tasks)))
+
+
 @unittest.skipUnless(is_root(), "tracing needs root")
 class Perf(AnyBackend, unittest.TestCase):
     backend = "perf"

@@ -16,6 +16,7 @@
 namespace tidemark::source {
 namespace {
 
+constexpr uint32_t kTaskMask = (1U << TM_TASK_BITS) - 1;
 constexpr uint64_t kFramesPerSection = uint64_t{1} << TM_SECTION_SHIFT;
 
 // Our own programs and the tracepoint's, which stand above the allocator.
@@ -177,7 +178,7 @@ void build_leaves(const std::vector<PlacedNode>& nodes,
                   model::TraceBuilder& builder) {
   for (const auto& [i, node] : nodes) {
     const auto stack = static_cast<uint32_t>(node.key >> 32);
-    const auto task = static_cast<uint32_t>(node.key);
+    const auto task = static_cast<uint32_t>(node.key) & kTaskMask;
     if (stack == 0 || stack > stack_of.size() || task == 0 ||
         task > task_of.size()) {
       continue;
@@ -187,7 +188,10 @@ void build_leaves(const std::vector<PlacedNode>& nodes,
         builder.leaf(stack_of[stack - 1],
                      is_of_another ? folded.index() : task_of[task - 1]);
     add_node(node, run, leaf);
-    if (is_of_another) continue;
+    if (is_of_another) {
+      builder.task_at(folded.index()).pages += run.scaled(node.pages);
+      continue;
+    }
     const std::vector<uint64_t> node_lows = run.lows->lows_of(i);
     leaf.lows.resize(std::max(leaf.lows.size(), node_lows.size()));
     for (size_t at = 0; at < node_lows.size(); ++at)
