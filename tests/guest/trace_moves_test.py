@@ -51,11 +51,12 @@ moved() {{
   send $name.told /run/$name.told
   send $name.pid /run/$name.pid
 }}
+# First: later there may be no room for huge pages.
+moved huge "" node 1 {HUGE_PAGES}
 for backend in {' '.join(BACKENDS)}; do
   moved $backend "-b $backend" compact {KEPT_PAGES}
 done
 moved sampled "--sample {SAMPLED}" compact {KEPT_PAGES}
-moved huge "" node 1 {HUGE_PAGES}
 # What a sample keeps of moved pages must go with them.
 begin_trace --json --sample {SAMPLED} -o /run/ended.json
 rm -f /run/ready

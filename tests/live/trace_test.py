@@ -5,6 +5,7 @@ import ctypes
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -202,31 +203,30 @@ class Bpf(AnyBackend, unittest.TestCase):
 
 
     def test_what_the_ended_have_left_is_held_by_name_or_by_exited(self):
-        """More of them than the tables have entries for, each with a page."""
+        """More of them than the tables have entries for, each with a page. Told
+        without stacks: with them it would be half a gigabyte."""
         count = 20_000
-        with Taker() as taker, self.tracer("--json", "--pid", taker.pid) as tracer:
+        with Taker() as taker, self.tracer("--report", "task_summary", "--pid",
+                                           taker.pid) as tracer:
             taker.tell("leave", count)
-            report = tracer.json()
-        tasks = report["tasks"]
-        folded = [task for task in tasks if "folded_count" in task]
-        self.assertEqual([task["name"] for task in folded], ["exited"])
-        ended = [task for task in tasks
-                 if task["has_exited"] and "folded_count" not in task]
-        print(f"  {len(ended)} by name with {sum(t['pages'] for t in ended)} pages, "
-              f"{folded[0]['folded_count']} folded with {folded[0]['pages']}",
-              file=sys.stderr)
-        self.assertEqual(report["table_full"], 0)
-        self.assertGreaterEqual(len(ended) + folded[0]["folded_count"], count)
-        # Others of the machine are folded as well, and have no pages here.
-        self.assertGreater(folded[0]["pages"], count // 20)
-        self.assertGreaterEqual(folded[0]["peak_pages"], folded[0]["pages"])
-        held = sum(task["pages"] for task in (*ended, *folded))
+            text = tracer.report()
+        rows = re.findall(r"^Task (.*) \((\d+)\) using (\d+) pages, peak usage "
+                          r"(?:<=)?(\d+) pages$", text, re.M)
+        pages = {(name, int(pid)): int(now) for name, pid, now, _ in rows}
+        folded = [(int(now), int(peak)) for name, _, now, peak in rows
+                  if name == "[exited]"]
+        self.assertEqual(len(folded), 1, text[:1000])
+        named = len(rows) - 1
+        held = sum(pages.values()) - pages[next(
+            key for key in pages if key[1] == taker.pid)]
+        print(f"  {named} by name, folded ones with {folded[0][0]} pages, "
+              f"{held} together", file=sys.stderr)
+        self.assertNotIn("no entry", text)
+        self.assertLess(named, count)
         self.assertGreaterEqual(held, count)
         self.assertLess(held, count * 1.1)
-        self.assertEqual(report["pages"], sum(task["pages"] for task in tasks))
-        at_peak = sum(task["machine_peak_pages"] for task in tasks)
-        self.assertLess(abs(at_peak - report["peak_pages"]), 64)
-        self.assertTrue(all(map(sums_are_right, tasks)))
+        self.assertGreater(folded[0][0], count // 20)
+        self.assertGreaterEqual(folded[0][1], folded[0][0])
 
 
 @unittest.skipUnless(is_root(), "tracing needs root")
