@@ -1,10 +1,18 @@
 """The measure `trace`: what a trace costs whoever is traced, beside the least
 that any could. README.md says how to read each row."""
 
+import contextlib
 import json
+import os
+import pathlib
+import signal
+import sqlite3
 import statistics
+import subprocess
+import time
 
-from measuring import BENCH, MS, OUT, ROOT, TIDEMARK, Row, call, numbers_of
+from measuring import (BENCH, MS, OUT, ROOT, TIDEMARK, Broken, Row, call,
+                       numbers_of)
 
 WORKLOADS = [BENCH / "workloads" / "churn.c"]
 CHURNS = "10"
@@ -56,6 +64,59 @@ def medians(measure, rounds):
     return {name: statistics.median(values) for name, values in found.items()}
 
 
+def readings_in(file):
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(
+            f"file:{file}?mode=ro", uri=True, timeout=5)) as base:
+        return base.execute("SELECT count(*) FROM trace_tick").fetchone()[0]
+    return 0
+
+
+def wait_for_readings(file, count):
+    deadline = time.monotonic() + 60
+    while readings_in(file) < count:
+        if time.monotonic() > deadline:
+            raise Broken("readings do not come")
+        time.sleep(0.05)
+
+
+def thread_ns(pid):
+    """CPU time of each thread: the one that reads, then the one that writes."""
+    threads = sorted(os.listdir(f"/proc/{pid}/task"), key=int)
+    return [int(pathlib.Path(f"/proc/{pid}/task/{thread}/schedstat")
+                .read_text().split()[0]) for thread in threads]
+
+
+def read_over_time(pairs, readings):
+    """(leaves, ns of the reader, ns of the writer) of one reading of processes
+    that stand still."""
+    file = OUT / "over.tdm"
+    file.unlink(missing_ok=True)
+    tracer = subprocess.Popen(
+        [TIDEMARK, "trace", "-q", "-o", file, "--period", "200ms", "--pid",
+         str(os.getpid())], stderr=subprocess.DEVNULL)
+    still = []
+    try:
+        wait_for_readings(file, 1)
+        still += [subprocess.Popen(["sh", "-c", "sleep 300 & wait"],
+                                   start_new_session=True) for _ in range(pairs)]
+        # The first ones have to find names.
+        first = readings_in(file) + 10
+        wait_for_readings(file, first)
+        before, first = thread_ns(tracer.pid), readings_in(file)
+        wait_for_readings(file, first + readings)
+        spent, count = thread_ns(tracer.pid), readings_in(file) - first
+        tracer.send_signal(signal.SIGINT)
+        tracer.wait(60)
+        with contextlib.closing(sqlite3.connect(file)) as base:
+            leaves = base.execute("SELECT count(*) FROM trace_leaf").fetchone()[0]
+        return leaves, *((after - ns) / count for ns, after in zip(before, spent))
+    finally:
+        tracer.kill()
+        for process in still:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
 def measure_trace(scale):
     build()
     rounds = scale(7)
@@ -90,3 +151,8 @@ def measure_trace(scale):
               beside=f"{compiling['by signature']:.0f} ms, "
                      f"{compiling['untraced']:.0f} ms, unwinding all "
                      f"{compiling['unwinding all']:.0f} ms")
+    leaves, reader_ns, writer_ns = read_over_time(400, scale(40))
+    yield Row(f"one reading of {leaves} leaves that stand still, CPU",
+              (reader_ns + writer_ns) / MS, unit="ms", digits=1,
+              beside=f"reading {reader_ns / MS:.1f} ms, writing "
+                     f"{writer_ns / MS:.1f} ms")

@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "model/trace_builder.h"
 #include "source/bpf/kernel_functions.h"
 #include "source/bpf/known_page.h"
 #include "source/bpf/loading.h"
 #include "source/bpf/trace_modules.h"
+#include "source/bpf/trace_reader.h"
 #include "source/bpf/trace_tables.h"
 #include "source/live_trace.h"
 #include "source/low_history.h"
@@ -103,7 +103,7 @@ class BpfTrace : public LiveTrace {
   uint64_t started_ns_ = 0;
   uint64_t ended_ns_ = 0;
   std::vector<std::string> notes_;
-  FrameNames names_;
+  TraceReader reader_;
   static constexpr uint64_t kFirstStretchNs = 500'000'000;
   std::vector<uint64_t> seen_keys_;  // of the nodes, when last looked at
   LowHistory lows_ = LowHistory(kFirstStretchNs);
@@ -228,7 +228,8 @@ base::Status BpfTrace::attach() {
   base::Status status = modules_.attach(
       {skeleton_->maps.modules, skeleton_->maps.module_symbols,
        skeleton_->progs.on_module_load, skeleton_->progs.on_module_free,
-       &skeleton_->bss->module_count, &skeleton_->bss->lost_symbols},
+       &skeleton_->bss->module_count, &skeleton_->bss->lost_symbols,
+       &skeleton_->bss->module_events},
       notes_);
   if (!status) return status;
   attach_silent();
@@ -371,10 +372,8 @@ TraceRun BpfTrace::run() const {
 }
 
 base::Result<model::Trace> BpfTrace::read(const Roots& roots) {
-  model::TraceBuilder builder;
   const TraceRun now = run();
-  build_trace(tables_, now, roots, names_, builder, notes_);
-  model::Trace trace = builder.finish();
+  model::Trace trace = reader_.read(tables_, now, roots, notes_);
   trace.backend = model::TraceBackend::Bpf;
   trace.started_realtime_ns = started_realtime_ns_;
   trace.elapsed_ns = now.now_ns - started_ns_;
