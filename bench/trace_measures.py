@@ -64,6 +64,18 @@ def medians(measure, rounds):
     return {name: statistics.median(values) for name, values in found.items()}
 
 
+def share_of_tool():
+    """CPU of all that is not the workload, loading and reporting included, over
+    that of two that do nothing but page faults at once."""
+    inner, outer = OUT / "trace.inner", OUT / "trace.outer"
+    churn = f"{OUT / 'churn'} 150 >/dev/null"
+    call(OUT / "usage", outer, *traced(), OUT / "usage", inner, "sh", "-c",
+         f"{churn} & {churn}; wait")
+    workload, both = (numbers_of(file.read_text())["cpu_ns"][0]
+                      for file in (inner, outer))
+    return (both - workload) / workload, (both - workload) / MS, workload / MS
+
+
 def readings_in(file):
     with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(
             f"file:{file}?mode=ro", uri=True, timeout=5)) as base:
@@ -139,12 +151,16 @@ def measure_trace(scale):
     yield Row("trace --sample 16 / untraced page faults",
               ratio("one in 16", "untraced"), bar=1.25,
               beside=beside("one in 16", "untraced"))
+    churn = f"{OUT / 'churn'} 40 >/dev/null"
     report = json.loads(call(TIDEMARK, "trace", "-q", "--all", "--json", "--",
-                             OUT / "churn", "40").stdout.split("\n", 1)[1])
+                             "sh", "-c", f"{churn} & {churn}; wait").stdout)
     yield Row("stacks taken for another, of those verified",
               report["wrong_stacks"], bar=0, unit="", digits=0,
               beside=f"of {report['verified_stacks']}")
-    yield Row("events lost", report["lost"], bar=0, unit="", digits=0)
+    yield Row("events lost, two at once", report["lost"], bar=0, unit="", digits=0)
+    share, tool_ms, workload_ms = share_of_tool()
+    yield Row("CPU of the tool / of two workloads at once", share * 100, bar=5,
+              unit="%", beside=f"{tool_ms:.0f} ms, {workload_ms:.0f} ms")
     compiling = medians(compiled, rounds)
     yield Row("g++ of one file, traced / untraced, CPU",
               compiling["by signature"] / compiling["untraced"], bar=1.25,
