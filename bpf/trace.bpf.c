@@ -13,6 +13,7 @@
 #include "trace_tables.h"
 // The order matters: it brings the helpers.
 #include "known_page.h"
+#include "trace_moves.h"
 #include "trace_owner.h"
 #include "trace_pages.h"
 #include "trace_silent.h"
@@ -66,88 +67,13 @@ int on_free(struct bpf_raw_tracepoint_args* context) {
   if (!is_on || !page || order > kMostOrder) return 0;
   walk.frame = frame_of(page);
   if (order == 0) {
-    if (!is_sampled(walk.frame)) return 0;
+    if (!is_followed(walk.frame)) return 0;
     give_frame(0, &walk);
   } else {
     bpf_loop(1U << order, give_frame, &walk, 0);
   }
   end_run(&walk);
   note_untracked(walk.taken_pages);
-  return 0;
-}
-
-// --- pages that are moved ----------------------------------------------------
-// Compaction gives a page another frame without an event of the allocator: the
-// old one is given back, the new one was never taken. What is told is that a
-// mapping was replaced by a note which frame it was (set), and that note by a
-// mapping of the new frame (remove).
-
-// Pages on their way, from the unmapping of the old one to the mapping of the
-// new one by the same thread.
-struct tm_move {
-  __u64 address;
-  __u64 thread;
-};
-
-struct {
-  __uint(type, BPF_MAP_TYPE_LRU_HASH);
-  __uint(max_entries, 16384);
-  __type(key, struct tm_move);
-  __type(value, __u64);  // the old frame
-} moves SEC(".maps");
-// How x86 writes a frame into a note: the bits are inverted and moved. Above
-// the frame stand two bits about the page, where depends on the depth of the
-// page tables.
-static __always_inline __u64 frame_in_note(__u64 note, __u32 bits) {
-  return ((~note << 5) >> 14) & ((1ULL << bits) - 1);
-}
-
-static __always_inline __u64 frame_in_mapping(__u64 mapping) {
-  return (mapping & 0x000ffffffffff000ULL) >> 12;
-}
-
-SEC("raw_tp/set_migration_pte")
-int on_unmap(struct bpf_raw_tracepoint_args* context) {
-  struct tm_move move = {context->args[0], bpf_get_current_pid_tgid()};
-  __u64 frame = frame_in_note(context->args[1], 40);
-  if (!is_on) return 0;
-  if (!entry_of(frame)) frame = frame_in_note(context->args[1], 34);
-  bpf_map_update_elem(&moves, &move, &frame, BPF_ANY);
-  return 0;
-}
-
-SEC("raw_tp/remove_migration_pte")
-int on_remap(struct bpf_raw_tracepoint_args* context) {
-  const struct tm_move move = {context->args[0], bpf_get_current_pid_tgid()};
-  const __u64 new_frame = frame_in_mapping(context->args[1]);
-  const __u64* known;
-  __u64 old_frame;
-  __u32* from;
-  __u32* to;
-  __u32 owner;
-  __u32 target_owner;
-  if (!is_on) return 0;
-  known = bpf_map_lookup_elem(&moves, &move);
-  if (!known) {
-    __sync_fetch_and_add(&faults.unmatched_moves, 1);
-    return 0;
-  }
-  old_frame = *known;
-  bpf_map_delete_elem(&moves, &move);
-  if (old_frame == new_frame) return 0;  // it stayed where it was
-  from = entry_of(old_frame);
-  to = entry_of(new_frame);
-  if (!from || !to) return 0;
-  owner = *from;
-  // Mapped more than once: the first mapping has moved the owner already.
-  if (owner == TM_FRAME_MOVED) return 0;
-  target_owner = *to;
-  *from = TM_FRAME_MOVED;
-  *to = owner;
-  // Whoever moved it has not taken a page for itself. What was there before we
-  // looked remains nobody's.
-  if (target_owner && target_owner != TM_FRAME_MOVED) book(target_owner, -1);
-  __sync_fetch_and_add(&faults.moved, 1);
   return 0;
 }
 

@@ -15,6 +15,9 @@ enum {
   /* Frames of one entry of the table of sections: 128 MiB. */
   TM_SECTION_SHIFT = 15,
   TM_CHUNKS_PER_SECTION = (1 << TM_SECTION_SHIFT) / TM_FRAMES_PER_CHUNK,
+  /* Of the lower half of a node's key: the task's number. Above it stand the
+   * lower bits of its generation. */
+  TM_TASK_BITS = 20,
 };
 
 /* What is known of an entry for a page frame besides the number of a node,
@@ -84,7 +87,8 @@ struct tm_trace_task {
 
 /* What one task holds through one stack. */
 struct tm_trace_node {
-  __u64 key; /* stack and task, each counted from 1; 0: the entry is free */
+  /* Stack and, by TM_TASK_BITS, task, each counted from 1; 0: it is free. */
+  __u64 key;
   __s64 pages;
   __s64 peak_pages;
   __s64 saved_pages; /* at the machine's peak, if the epoch is the machine's */

@@ -71,24 +71,14 @@ static __always_inline __u32 module_being_loaded(__u32 meaning) {
  * the stack it is made from. */
 static __noinline __u32 stack_of_load(__u32 number, __u32 meaning) {
   const __u32 module = module_being_loaded(meaning);
-  const __u64 hash = mixed((__u64)module << 32 | number) | 1;
+  struct tm_stack_place place;
   if (!module) return number;
-  for (__u32 i = 0; i < kProbes; ++i) {
-    const __u32 index = (hash + i) & stack_mask;
-    struct tm_trace_stack* stack = bpf_map_lookup_elem(&stacks, &index);
-    __u64 known;
-    if (!stack) return 0;
-    known = stack->hash;
-    if (!known) known = __sync_val_compare_and_swap(&stack->hash, 0, hash);
-    if (known == hash) return index + 1;
-    if (known) continue;
-    stack->meaning = meaning;
-    stack->load = module;
-    stack->base = number;
-    return index + 1;
-  }
-  __sync_fetch_and_add(&faults.stacks_full, 1);
-  return 0;
+  place = place_of_stack(mixed((__u64)module << 32 | number) | 1);
+  if (!place.stack || !place.is_new) return place.number;
+  place.stack->meaning = meaning;
+  place.stack->load = module;
+  place.stack->base = number;
+  return place.number;
 }
 
 /* --- what the kernel tells ------------------------------------------------ */

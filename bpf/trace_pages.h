@@ -33,9 +33,10 @@ __noinline int book(__u32 number, __s64 change) {
     __sync_fetch_and_add(&node->allocation_count, 1);
     if (now == change) node->held_since_ns = bpf_ktime_get_ns();
   }
-  task_index = (__u32)node->key - 1;
+  task_index = task_index_of(node->key);
   task = bpf_map_lookup_elem(&tasks, &task_index);
-  if (!task) return 0;
+  // What one has left behind whose entry another has now is no part of that.
+  if (!task || task->generation != node->generation) return 0;
   now = __sync_fetch_and_add(&task->pages, change) + change;
   if (change > 0) raise_to(&task->peak_pages, now);
   return 0;
@@ -93,12 +94,13 @@ static long give_frame(__u32 index, void* context) {
   struct tm_frame_walk* walk = context;
   __u32* entry;
   __u32 before;
-  if (!is_sampled(walk->frame + index)) return 0;
+  if (!is_followed(walk->frame + index)) return 0;
   entry = entry_of(walk->frame + index);
   if (!entry) return 0;
   before = *entry;
   if (!before) {
-    ++walk->taken_pages;  // here: those that nobody was seen to take
+    // Here: those that nobody was seen to take.
+    if (is_sampled(walk->frame + index)) ++walk->taken_pages;
     return 0;
   }
   *entry = 0;

@@ -6,10 +6,10 @@
 #include "trace_tables.h"
 
 enum {
-  // On top of each stack are this function and the program that called it, from
-  // wherever the compiler put the call. Were a kernel to leave them out, what
-  // is passed over instead is the tracepoint's and the same on all stacks.
-  kOwnFrames = 2,
+  // On top of each stack is the program, at wherever the compiler put the call.
+  // Were a kernel to leave it out, what is passed over instead is the
+  // tracepoint's and the same on all stacks.
+  kOwnFrames = 1,
 };
 
 // A callback may only be handed what lies on the caller's stack.
@@ -30,11 +30,13 @@ static long note_meaning(__u32 index, void* context) {
   return 0;
 }
 
-// Returns the number of the stack, counted from 1.
-static __noinline __u32 find_stack(void* context) {
+// Returns the number of the stack, counted from 1. Part of the program that
+// asks for it: a function of its own would be one more frame to unwind.
+static __always_inline __u32 find_stack(void* context) {
   const __u32 zero = 0;
   struct tm_trace_stack* mine = bpf_map_lookup_elem(&unwound, &zero);
   struct tm_stack_walk walk;
+  struct tm_stack_place place;
   __u64 hash = 0x9e3779b97f4a7c15;
   long bytes;
   if (!mine) return 0;
@@ -51,24 +53,15 @@ static __noinline __u32 find_stack(void* context) {
   }
   hash = mixed(hash);
   if (!hash) hash = 1;
-  for (__u32 i = 0; i < kProbes; ++i) {
-    const __u32 index = (hash + i) & stack_mask;
-    struct tm_trace_stack* stack = bpf_map_lookup_elem(&stacks, &index);
-    __u64 known;
-    if (!stack) return 0;
-    known = stack->hash;
-    if (!known) known = __sync_val_compare_and_swap(&stack->hash, 0, hash);
-    if (known == hash) return index + 1;
-    if (known) continue;
-    bpf_probe_read_kernel(stack->frames, sizeof(stack->frames), mine->frames);
-    stack->depth = mine->depth;
-    stack->seen_at = module_events;
-    walk.stack = stack;
-    bpf_loop(TM_STACK_DEPTH, note_meaning, &walk, 0);
-    return index + 1;
-  }
-  __sync_fetch_and_add(&faults.stacks_full, 1);
-  return 0;
+  place = place_of_stack(hash);
+  if (!place.stack || !place.is_new) return place.number;
+  bpf_probe_read_kernel(place.stack->frames, sizeof(place.stack->frames),
+                        mine->frames);
+  place.stack->depth = mine->depth;
+  place.stack->seen_at = module_events;
+  walk.stack = place.stack;
+  bpf_loop(TM_STACK_DEPTH, note_meaning, &walk, 0);
+  return place.number;
 }
 
 // --- stacks known again ------------------------------------------------------

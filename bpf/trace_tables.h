@@ -39,6 +39,7 @@ struct tm_trace_faults faults = {};
 __u64 allocation_count = 0;
 __u64 free_count = 0;
 __u64 folded_tasks = 0;  // whose entries others have now
+__u32 has_strayed = 0;   // pages of a sample were moved to frames outside it
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -93,9 +94,24 @@ static __always_inline __u64 frame_of(__u64 page) {
   return (page - page_array) / page_struct_bytes;
 }
 
+// Nodes of two tasks that had one entry in turn have different keys.
+static __always_inline __u64 node_key(__u32 stack, __u32 task,
+                                      __u32 generation) {
+  return (__u64)stack << 32 | (__u32)(generation << TM_TASK_BITS) | task;
+}
+
+static __always_inline __u32 task_index_of(__u64 key) {
+  return (key & ((1 << TM_TASK_BITS) - 1)) - 1;
+}
+
 // Alloc and free agree on it, whatever happens between them.
 static __always_inline bool is_sampled(__u64 frame) {
   return !sample_mask || ((mixed(frame) >> 8) & sample_mask) == 0;
+}
+
+// Whether the table may have an entry for the frame.
+static __always_inline bool is_followed(__u64 frame) {
+  return has_strayed || is_sampled(frame);
 }
 
 static __always_inline __u32* entry_of(__u64 frame) {
@@ -110,4 +126,30 @@ static __always_inline __u32* entry_of(__u64 frame) {
   chunk = bpf_map_lookup_elem(&chunks, &number);
   if (!chunk) return 0;
   return &chunk->nodes[frame % TM_FRAMES_PER_CHUNK];
+}
+
+// Where a stack with this hash is, or is to be from now on.
+struct tm_stack_place {
+  struct tm_trace_stack* stack; /* 0: the table is full */
+  __u32 number;                 /* counted from 1 */
+  bool is_new;                  /* nothing is in it but the hash */
+};
+
+static __always_inline struct tm_stack_place place_of_stack(__u64 hash) {
+  struct tm_stack_place place = {};
+  for (__u32 i = 0; i < kProbes; ++i) {
+    const __u32 index = (hash + i) & stack_mask;
+    struct tm_trace_stack* stack = bpf_map_lookup_elem(&stacks, &index);
+    __u64 known;
+    if (!stack) return place;
+    known = stack->hash;
+    if (!known) known = __sync_val_compare_and_swap(&stack->hash, 0, hash);
+    if (known && known != hash) continue;
+    place.stack = stack;
+    place.number = index + 1;
+    place.is_new = !known;
+    return place;
+  }
+  __sync_fetch_and_add(&faults.stacks_full, 1);
+  return place;
 }

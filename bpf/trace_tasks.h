@@ -19,7 +19,9 @@ static __always_inline __u64 cgroup_of(const struct task_struct* task) {
   state =
       set->subsys[bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id)];
   if (!state) return 0;
-  return BPF_CORE_READ(state, cgroup, kn, id);
+  // Loads, which the kernel mends when they fail: three calls of the helper
+  // for each allocation are dear.
+  return state->cgroup->kn->id;
 }
 
 static __always_inline bool is_wanted(const struct task_struct* task,
@@ -93,7 +95,7 @@ static __noinline __u32 find_task(__u32 meaning) {
 }
 
 static __noinline __u32 find_node(__u32 stack, __u32 task, __u32 generation) {
-  const __u64 key = (__u64)stack << 32 | task;
+  const __u64 key = node_key(stack, task, generation);
   const __u64 hash = mixed(key);
   __u32 number;
   for (__u32 i = 0; i < kProbes; ++i) {
@@ -107,7 +109,11 @@ static __noinline __u32 find_node(__u32 stack, __u32 task, __u32 generation) {
       if (!known) node->generation = generation;
     }
     if (known && known != key) continue;
-    if (node->generation != generation) renew(node, key, generation);
+    if (node->generation != generation) {
+      // The same key after thousands of generations.
+      if (*(volatile __s64*)&node->pages) continue;
+      renew(node, key, generation);
+    }
     return index + 1;
   }
   number = reuse_node(key, generation);

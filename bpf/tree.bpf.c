@@ -10,13 +10,8 @@
 //
 // Spaces are found by their mm and never by the current task: fork, exec and
 // exit change counters of an mm that is not current's.
-#include "kernel_types.h"
-// The order matters: the helpers need the types.
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
-
-#include "events.h"
+#include "tree_spaces.h"
+#include "tree_tables.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -25,203 +20,12 @@ enum {
   kCloneThread = 0x10000,
   kSigStop = 19,
   kSignalGroupExit = 4,   // SIGNAL_GROUP_EXIT
-  kSwapMember = 2,        // counts what is not resident
   kExactPages = 16384,    // 64 MiB: up to here every event is summed exactly
   kFirstStepPages = 64,   // the kernel charges in batches of that many
   kLeastStepPages = 256,  // 1 MiB: once there is that much to look at
-  kMaximumTries = 8,
 };
 
-// --- set by user space before loading ---------------------------------------
-// Yes and no are bytes: the skeleton would call a bool _Bool, which C++ lacks.
-
-const volatile __u64 namespace_device = 0;
-const volatile __u64 namespace_inode = 0;
-const volatile __u32 tool_pid = 0;
-const volatile __u32 cpu_count = 1;
-const volatile __u8 follows_descendants = 1;
-const volatile __u8 height_is_charge = 0;
-const volatile __u8 stops_at_crossing = 0;
-
-// --- shared with user space while running ------------------------------------
-
-// The next child of the tool is the root of the tree.
-__u8 adopts_next_child = 0;
-// Distance from one per-CPU copy of anything to the next, by CPU.
-__u64 cpu_offset[TM_CPU_LIMIT] = {};
-__u8 has_cpu_offsets = 0;
-
-__u64 next_mark_pages = 0;
-__u64 step_permille = 62;
-__u64 highest_pages = 0;
-__u64 highest_ns = 0;
-__u64 resident_pages = 0;  // of all spaces of the tree now
-__u64 highest_resident_pages = 0;
-__u64 highest_resident_ns = 0;
-__u64 charge_counter = 0;  // address of the tree group's page counter
-
-__u64 lost_processes = 0;  // no room in a map
-__u64 lost_records = 0;    // no room in the ring
-__u64 process_count = 0;
-__u32 namespace_level = 0;
-
-// For finding cpu_offset.
-__u64 percpu_address[TM_CPU_LIMIT] = {};
-__u8 map_image[1024] = {};  // the map itself, up to its base pointer
-__u32 base_offset = 0;      // of the base pointer in it
-
-struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(map_flags, BPF_F_NO_PREALLOC);
-  __uint(max_entries, 65536);
-  __type(key, __u64);
-  __type(value, struct tm_space);
-} spaces SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(map_flags, BPF_F_NO_PREALLOC);
-  __uint(max_entries, 65536);
-  __type(key, __u32);  // tgid in the first namespace
-  __type(value, struct tm_process);
-} processes SEC(".maps");
-
-// Pids (of the tool's namespace) that adopt_running looks for.
-struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 65536);
-  __type(key, __u32);
-  __type(value, __u8);
-} wanted SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_RINGBUF);
-  __uint(max_entries, 4 << 20);
-} records SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-  __uint(max_entries, 1);
-  __type(key, __u32);
-  __type(value, __u64);
-} probe_percpu SEC(".maps");
-
-// --- counters of an address space
-// ---------------------------------------------
-
-static __always_inline bool has_percpu_counters(void) {
-  return !bpf_core_type_exists(struct mm_rss_stat);
-}
-
-// The two layouts are functions of their own: inlined, the compiler lifts the
-// offset of one out of its branch, and the verifier meets an access that this
-// kernel does not have.
-static __noinline __s64 plain_count(const struct mm_struct* mm, __u32 member) {
-  __s64 count = 0;
-  bpf_probe_read_kernel(
-      &count, sizeof(count),
-      (const void*)mm +
-          bpf_core_field_offset(struct mm_struct___counts, rss_stat) +
-          member * sizeof(long));
-  return count;
-}
-
-static __noinline __s64 shared_count(const struct mm_struct* mm, __u32 member) {
-  __s64 count = 0;
-  bpf_probe_read_kernel(
-      &count, sizeof(count),
-      (const void*)mm + bpf_core_field_offset(struct mm_struct, rss_stat) +
-          member * bpf_core_type_size(struct percpu_counter) +
-          bpf_core_field_offset(struct percpu_counter, count));
-  return count;
-}
-
-// The part of a counter all CPUs share. It lags behind by less than a batch per
-// CPU; up to 6.1 by less than 64 events per thread.
-static __always_inline __s64 batched_count(const struct mm_struct* mm,
-                                           __u32 member) {
-  return has_percpu_counters() ? shared_count(mm, member)
-                               : plain_count(mm, member);
-}
-
-static __noinline __s64 sum_of_cpus(const struct mm_struct* mm, __u32 member) {
-  __s64 sum = 0;
-  __u64 counters = 0;
-  const void* counter;
-  counter = (const void*)mm +
-            bpf_core_field_offset(struct mm_struct, rss_stat) +
-            member * bpf_core_type_size(struct percpu_counter) +
-            bpf_core_field_offset(struct percpu_counter, counters);
-  bpf_probe_read_kernel(&counters, sizeof(counters), counter);
-  for (__u32 cpu = 0; cpu < TM_CPU_LIMIT; ++cpu) {
-    __s32 part = 0;
-    if (cpu >= cpu_count) break;
-    bpf_probe_read_kernel(&part, sizeof(part),
-                          (const void*)(counters + cpu_offset[cpu]));
-    sum += part;
-  }
-  return sum;
-}
-
-// What the CPUs have not handed in yet.
-static __always_inline __s64 percpu_part(const struct mm_struct* mm,
-                                         __u32 member) {
-  if (!has_percpu_counters() || !has_cpu_offsets) return 0;
-  return sum_of_cpus(mm, member);
-}
-
-// Raises *highest to `value` and returns whether that was one. Several CPUs may
-// try at once; who gives up after a few tries has lost to a higher one.
-static __always_inline bool raise(__u64* highest, __u64 value) {
-  for (int i = 0; i < kMaximumTries; ++i) {
-    __u64 seen = *(volatile __u64*)highest;
-    if (value <= seen) return false;
-    if (__sync_val_compare_and_swap(highest, seen, value) == seen) return true;
-  }
-  return false;
-}
-
-static __always_inline void add_resident(__s64 pages) {
-  __u64 now = __sync_fetch_and_add(&resident_pages, pages) + pages;
-  if (pages > 0 && (__s64)now > 0 && raise(&highest_resident_pages, now)) {
-    highest_resident_ns = bpf_ktime_get_ns();
-  }
-}
-
-// The compiler drops a mask whose need it does not see; the verifier wants it.
-static __always_inline __u32 bounded(__u32 member) {
-  barrier_var(member);
-  return member & (TM_MEMBER_COUNT - 1);
-}
-
-// Sums one counter. By exchange, so that whatever two CPUs do at once, the
-// total stays the sum of the members.
-static __always_inline void sum_member(struct tm_space* space,
-                                       const struct mm_struct* mm, __u32 member,
-                                       __s64 batched) {
-  __s64 now = batched + percpu_part(mm, member);
-  __s64 delta;
-  __u64 total;
-  if (now < 0) now = 0;
-  member = bounded(member);
-  space->batched[member] = batched;
-  delta = now - (__s64)__sync_lock_test_and_set(&space->pages[member], now);
-  if (delta == 0) return;
-  total = __sync_fetch_and_add(&space->total_pages, delta) + delta;
-  raise(&space->peak_pages, total);
-  add_resident(delta);
-}
-
-static __always_inline void sum_all(struct tm_space* space,
-                                    const struct mm_struct* mm) {
-  for (__u32 member = 0; member < TM_MEMBER_COUNT; ++member) {
-    if (member == kSwapMember) continue;
-    sum_member(space, mm, member, batched_count(mm, member));
-  }
-}
-
-// --- the gate
-// ------------------------------------------------------------------
+// --- the gate ----------------------------------------------------------------
 
 static __always_inline __u64 height_now(void) {
   __u64 pages = 0;
@@ -300,8 +104,7 @@ int BPF_PROG(on_page_alloc) {
   return 0;
 }
 
-// --- the tree
-// -------------------------------------------------------------------
+// --- the tree ----------------------------------------------------------------
 
 static __always_inline __u32 namespace_pid(const struct task_struct* task) {
   const struct task_struct* leader = BPF_CORE_READ(task, group_leader);
@@ -502,8 +305,7 @@ int BPF_PROG(on_exit, struct task_struct* task) {
   return 0;
 }
 
-// --- run once by user space
-// --------------------------------------------------------
+// --- run once by user space --------------------------------------------------
 
 // Processes that were there before us.
 SEC("iter/task")

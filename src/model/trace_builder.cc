@@ -38,7 +38,7 @@ uint32_t TraceBuilder::task(const TraceTask& task) {
   return at->second;
 }
 
-TraceLeaf& TraceBuilder::leaf(uint32_t stack, uint32_t task) {
+uint32_t TraceBuilder::leaf_index(uint32_t stack, uint32_t task) {
   const auto next = static_cast<uint32_t>(trace_.leaves.size());
   auto [at, is_new] = leaves_.try_emplace(uint64_t{stack} << 32 | task, next);
   if (is_new) {
@@ -46,7 +46,7 @@ TraceLeaf& TraceBuilder::leaf(uint32_t stack, uint32_t task) {
     trace_.leaves.back().stack = stack;
     trace_.leaves.back().task = task;
   }
-  return trace_.leaves[at->second];
+  return at->second;
 }
 
 }  // namespace tidemark::model

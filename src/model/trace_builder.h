@@ -24,8 +24,14 @@ class TraceBuilder {
   uint32_t task(const TraceTask& task);
   TraceTask& task_at(uint32_t index) { return trace_.tasks[index]; }
   // The reference holds until the next leaf is asked for.
-  TraceLeaf& leaf(uint32_t stack, uint32_t task);
+  TraceLeaf& leaf(uint32_t stack, uint32_t task) {
+    return leaf_at(leaf_index(stack, task));
+  }
+  uint32_t leaf_index(uint32_t stack, uint32_t task);
+  TraceLeaf& leaf_at(uint32_t index) { return trace_.leaves[index]; }
 
+  // All of it as it is by now, to be gone on with.
+  const Trace& so_far() const { return trace_; }
   Trace finish() { return std::move(trace_); }
 
  private:

@@ -11,6 +11,7 @@ constexpr size_t kMostStretches = 32;
 
 void LowHistory::join_stretches() {
   stretch_ns_ *= 2;
+  ++version_;
   stretch_count_ = (stretch_count_ + 1) / 2;
   for (auto& [id, lows] : lows_) {
     for (size_t i = 0; i < lows.size(); i += 2) {
@@ -25,6 +26,7 @@ void LowHistory::look(uint64_t elapsed_ns, std::span<const Holding> holdings) {
   while (elapsed_ns / stretch_ns_ >= kMostStretches)
     join_stretches();
   const size_t stretch = elapsed_ns / stretch_ns_;
+  if (stretch_count_ != stretch + 1) ++version_;
   stretch_count_ = stretch + 1;
   for (const Holding& holding : holdings) {
     auto [at, is_new] = lows_.try_emplace(holding.id);

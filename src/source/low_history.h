@@ -24,7 +24,13 @@ class LowHistory {
   void look(uint64_t elapsed_ns, std::span<const Holding> holdings);
 
   // As if it had never been told of.
-  void forget(uint32_t id) { lows_.erase(id); }
+  void forget(uint32_t id) {
+    lows_.erase(id);
+    ++version_;
+  }
+
+  // While it is the same, so is what lows_of() says of those already told of.
+  uint64_t version() const { return version_; }
 
   uint64_t stretch_ns() const { return stretch_ns_; }
   // Of the stretches that are over; before it was first told of, it held none.
@@ -35,6 +41,7 @@ class LowHistory {
 
   uint64_t stretch_ns_;
   size_t stretch_count_ = 0;  // begun so far
+  uint64_t version_ = 0;
   std::unordered_map<uint32_t, std::vector<uint64_t>> lows_;
 };
 

@@ -73,7 +73,7 @@ base::Result<MeantCode> code_of_module(const Roots& roots,
 
 }  // namespace
 
-void FrameNames::learn(const Roots& roots,
+bool FrameNames::learn(const Roots& roots,
                        const std::vector<uint64_t>& addresses,
                        Patience patience, std::vector<std::string>& notes) {
   for (uint64_t address : addresses) {
@@ -82,14 +82,15 @@ void FrameNames::learn(const Roots& roots,
             .second;
     if (is_new) unnamed_.push_back(address);
   }
-  if (unnamed_.empty()) return;
+  if (unnamed_.empty()) return false;
   const uint64_t started_ns = base::monotonic_ns();
-  if (patience == Patience::Some && started_ns < next_naming_ns_) return;
+  if (patience == Patience::Some && started_ns < next_naming_ns_) return false;
   name_unnamed(roots, notes);
   unnamed_.clear();
   constexpr uint64_t kPauses = 50;
   const uint64_t ended_ns = base::monotonic_ns();
   next_naming_ns_ = ended_ns + (ended_ns - started_ns) * kPauses;
+  return true;
 }
 
 void FrameNames::name_unnamed(const Roots& roots,
@@ -109,8 +110,13 @@ void FrameNames::name_unnamed(const Roots& roots,
   }
 }
 
+const model::TraceFrame* FrameNames::find(uint64_t address) const {
+  const auto frame = frames_.find(address);
+  return frame != frames_.end() ? &frame->second : nullptr;
+}
+
 const model::TraceFrame& FrameNames::at(uint64_t address) const {
-  return frames_.find(address)->second;
+  return *find(address);
 }
 
 base::Result<std::vector<MeantCode>> find_meant_code(

@@ -48,12 +48,15 @@ class FrameNames {
   // so that naming takes one fiftieth of the time.
   enum class Patience : uint8_t { None, Some };
 
-  // Without names the addresses must do, and a note says so, once.
-  void learn(const Roots& roots, const std::vector<uint64_t>& addresses,
+  // Without names the addresses must do, and a note says so, once. True when
+  // any may have another name than before.
+  bool learn(const Roots& roots, const std::vector<uint64_t>& addresses,
              Patience patience, std::vector<std::string>& notes);
 
   // Of one of those that were learned.
   const model::TraceFrame& at(uint64_t address) const;
+  // Null: it was not.
+  const model::TraceFrame* find(uint64_t address) const;
 
  private:
   void name_unnamed(const Roots& roots, std::vector<std::string>& notes);

@@ -19,6 +19,21 @@ constexpr Means kMeans[] = {
     {model::TraceBackend::Ftrace, source::prepare_ftrace_trace},
 };
 
+// Why there is none. Where rights are missing, the first thing that was refused
+// says little to whoever asked for none in particular.
+base::Error refusal(const std::optional<base::Error>& why, bool was_asked_for) {
+  if (!why) {
+    return base::fail(base::ErrorKind::Unsupported,
+                      "this is no means to follow allocations as they happen");
+  }
+  if (was_asked_for || why->kind != base::ErrorKind::Denied) return *why;
+  return base::fail(
+      base::ErrorKind::Denied,
+      "following allocations needs root (" + why->what + ")",
+      "run as root, or grant CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN; see "
+      "`tidemark doctor`");
+}
+
 }  // namespace
 
 base::Result<model::Trace> ChosenTrace::read(const source::Roots& roots) const {
@@ -67,9 +82,7 @@ base::Result<ChosenTrace> choose_trace(const source::Roots& roots,
         "not by " + std::string(model::trace_backend_token(means.backend)) +
         ": " + trace.error().what);
   }
-  if (why) return *why;
-  return base::fail(base::ErrorKind::Unsupported,
-                    "this is no means to follow allocations as they happen");
+  return refusal(why, options.backend.has_value());
 }
 
 }  // namespace tidemark::watch

@@ -11,8 +11,8 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import guest
+from tracing import TIDEMARK
 
-TIDEMARK = os.environ.get("TIDEMARK_STATIC", guest.ROOT / "build/dev/tests/tidemark_static")
 BACKENDS = ("bpf", "perf", "ftrace")
 TAKEN_PAGES = 1024  # by dd for its buffer
 

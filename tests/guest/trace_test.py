@@ -11,8 +11,8 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import guest
-
-TIDEMARK = os.environ.get("TIDEMARK_STATIC", guest.ROOT / "build/dev/tests/tidemark_static")
+from tracing import TIDEMARK
+import tracing
 
 HELD_PAGES = 4001
 OWN_PAGES = 96     # of the holder: code, stack, page tables
@@ -21,26 +21,7 @@ OWN_PAGES = 96     # of the holder: code, stack, page tables
 TABLE_PAGES = 6144
 DATA_PAGES = 2048  # that do not compress, in a block device of zram's
 
-SCRIPT = f"""
-begin_trace() {{
-  : >/run/said  # what the last one said
-  /bin/tidemark trace "$@" 2>/run/said 3>&- &
-  tracer=$!
-  tries=0
-  until grep -q tracing /run/said; do
-    tries=$((tries + 1))
-    if [ $tries -gt 200 ]; then
-      send said /run/said
-      fail "the trace does not begin: $(cat /run/said)"
-    fi
-    usleep 100000
-  done
-}}
-end_trace() {{
-  kill -INT $tracer
-  wait $tracer
-  echo $? >/run/ended
-}}
+SCRIPT = tracing.SHELL + f"""
 fill_zram() {{
   echo 16M >/sys/block/zram0/disksize
   dd if=/dev/urandom of=/dev/zram0 bs=64k count={DATA_PAGES // 16} 2>/dev/null

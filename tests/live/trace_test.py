@@ -5,6 +5,7 @@ import ctypes
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -103,9 +104,8 @@ class AnyBackend:
             report = tracer.json()
             print(f"  {moved} of {len(frames)} pages were moved",
                   file=sys.stderr)
+            # A guest with little memory is where many are moved for certain.
             self.expect_kept(report, taker, before=before)
-            if moved < KEPT // 4:
-                self.skipTest(f"compaction moved only {moved} pages")
 
     def test_pages_of_the_bulk_allocator_are_pages_or_untracked(self):
         spliced = 10_240
@@ -200,6 +200,33 @@ class Bpf(AnyBackend, unittest.TestCase):
         at_peak = sum(task["machine_peak_pages"] for task in tasks)
         self.assertLess(abs(at_peak - report["peak_pages"]), 64)
         self.assertTrue(all(map(sums_are_right, tasks)))
+
+
+    def test_what_the_ended_have_left_is_held_by_name_or_by_exited(self):
+        """More of them than the tables have entries for, each with a page. Told
+        without stacks: with them it would be half a gigabyte."""
+        count = 20_000
+        with Taker() as taker, self.tracer("--report", "task_summary", "--pid",
+                                           taker.pid) as tracer:
+            taker.tell("leave", count)
+            text = tracer.report()
+        rows = re.findall(r"^Task (.*) \((\d+)\) using (\d+) pages, peak usage "
+                          r"(?:<=)?(\d+) pages$", text, re.M)
+        pages = {(name, int(pid)): int(now) for name, pid, now, _ in rows}
+        folded = [(int(now), int(peak)) for name, _, now, peak in rows
+                  if name == "[exited]"]
+        self.assertEqual(len(folded), 1, text[:1000])
+        named = len(rows) - 1
+        held = sum(pages.values()) - pages[next(
+            key for key in pages if key[1] == taker.pid)]
+        print(f"  {named} by name, folded ones with {folded[0][0]} pages, "
+              f"{held} together", file=sys.stderr)
+        self.assertNotIn("no entry", text)
+        self.assertLess(named, count)
+        self.assertGreaterEqual(held, count)
+        self.assertLess(held, count * 1.1)
+        self.assertGreater(folded[0][0], count // 20)
+        self.assertGreaterEqual(folded[0][1], folded[0][0])
 
 
 @unittest.skipUnless(is_root(), "tracing needs root")
@@ -317,6 +344,24 @@ class Choice(unittest.TestCase):
         self.assertEqual(report["backend"], "perf")
         self.assertIn("not by bpf: ", report["notes"][0])
 
+    def test_without_type_information_perf_is_taken_and_said(self):
+        """Of the kernel's types BPF programs know where its fields are."""
+        hidden = "mount -t tmpfs none /sys/kernel/btf && exec "
+        done = subprocess.run(
+            ["unshare", "-m", "sh", "-c",
+             hidden + f"{TIDEMARK} trace --json -- true"],
+            capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertEqual(report["backend"], "perf")
+        self.assertRegex(report["notes"][0], "^not by bpf: .*BTF")
+        done = subprocess.run(
+            ["unshare", "-m", "sh", "-c",
+             hidden + f"{TIDEMARK} trace -b bpf -- true"],
+            capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertRegex(done.stderr, "tidemark: .*BTF")
+
     def test_small_buffers_lose_and_every_report_says_so(self):
         for backend in ("perf", "ftrace"):
             with Taker() as taker, Tracer(
@@ -397,7 +442,20 @@ class Refusals(unittest.TestCase):
             done = run("trace", *words, "--duration", "1s", check=False,
                        user=65534)
             self.assertEqual(done.returncode, 1, words)
-            self.assertIn("hint:", done.stderr, words)
+            self.assertRegex(done.stderr, "hint: .*root", words)
+            if not words:
+                self.assertIn("needs root", done.stderr)
+
+    def test_the_rights_it_names_are_enough(self):
+        if not is_root() or not shutil.which("setpriv"):
+            self.skipTest("only root with setpriv can give rights up")
+        rights = "+bpf,+perfmon,+sys_admin"
+        done = subprocess.run(
+            ["setpriv", "--reuid", "65534", "--clear-groups", "--inh-caps",
+             rights, "--ambient-caps", rights, TIDEMARK, "trace", "--json",
+             "--", "true"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["backend"], "bpf")
 
     def test_without_tracefs_it_says_so(self):
         """It is not mounted here, and may not be."""

@@ -11,6 +11,8 @@
 //   splice N   N pages through the bulk allocator and away again
 //   pipe N     N pages through the bulk allocator, kept in pipes until it ends
 //   fork N     N processes, one after the other, that touch some pages and end
+//   leave N    N processes, one after the other, each of which puts a page into
+//              a memory file and ends
 //   exec NAME  becomes itself again under another name
 //
 // It ends with its input.
@@ -174,6 +176,22 @@ static void fork_and_end(size_t processes) {
   }
 }
 
+static void leave(size_t processes) {
+  static const char page[kPage] = "left behind";
+  const int file = memfd_create("left behind", 0);
+  if (file < 0) exit(1);
+  for (size_t i = 0; i < processes; ++i) {
+    const pid_t child = fork();
+    if (child < 0) exit(1);
+    if (child == 0) {
+      const off_t at = (off_t)(i * kPage);
+      _exit(pwrite(file, page, kPage, at) != kPage);
+    }
+    int status;
+    if (waitpid(child, &status, 0) != child || status != 0) exit(1);
+  }
+}
+
 int main(int count, char** words) {
   static char line[256];
   static char word[16];
@@ -195,6 +213,7 @@ int main(int count, char** words) {
     if (!strcmp(word, "splice")) splice_pages(number);
     if (!strcmp(word, "pipe")) fill_pipes(number);
     if (!strcmp(word, "fork")) fork_and_end(number);
+    if (!strcmp(word, "leave")) leave(number);
     if (!strcmp(word, "exec")) {
       // The name of the program is found before it is given another.
       execl("/proc/self/exe", value, "with", "arguments", (char*)NULL);

@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "model/trace_builder.h"
 #include "source/bpf/kernel_functions.h"
 #include "source/bpf/known_page.h"
 #include "source/bpf/loading.h"
 #include "source/bpf/trace_modules.h"
+#include "source/bpf/trace_reader.h"
 #include "source/bpf/trace_tables.h"
 #include "source/live_trace.h"
 #include "source/low_history.h"
@@ -81,6 +81,7 @@ class BpfTrace : public LiveTrace {
   base::Status load(const Sections& sections);
   base::Status attach();
   void attach_silent();
+  void attach_moves();
   base::Status find_array() const;
 
   model::TraceFaults faults() const;
@@ -91,6 +92,7 @@ class BpfTrace : public LiveTrace {
   bool has_hooks_ = false;
   std::unique_ptr<trace_bpf, Destroy> skeleton_;
   std::vector<Hook> hooks_on_;
+  std::vector<Hook> moves_on_;
   TraceTables tables_;
   BpfTraceModules modules_;
   bool sees_bulk_ = false;
@@ -101,7 +103,7 @@ class BpfTrace : public LiveTrace {
   uint64_t started_ns_ = 0;
   uint64_t ended_ns_ = 0;
   std::vector<std::string> notes_;
-  FrameNames names_;
+  TraceReader reader_;
   static constexpr uint64_t kFirstStretchNs = 500'000'000;
   std::vector<uint64_t> seen_keys_;  // of the nodes, when last looked at
   LowHistory lows_ = LowHistory(kFirstStretchNs);
@@ -216,6 +218,7 @@ base::Status BpfTrace::load(const Sections& sections) {
 base::Status BpfTrace::attach() {
   for (bpf_program* program :
        {skeleton_->progs.on_unmap, skeleton_->progs.on_remap,
+        skeleton_->progs.on_unmap_huge, skeleton_->progs.on_remap_huge,
         skeleton_->progs.on_bulk, skeleton_->progs.on_range,
         skeleton_->progs.on_module_load, skeleton_->progs.on_module_free}) {
     bpf_program__set_autoattach(program, false);
@@ -225,24 +228,38 @@ base::Status BpfTrace::attach() {
   base::Status status = modules_.attach(
       {skeleton_->maps.modules, skeleton_->maps.module_symbols,
        skeleton_->progs.on_module_load, skeleton_->progs.on_module_free,
-       &skeleton_->bss->module_count, &skeleton_->bss->lost_symbols},
+       &skeleton_->bss->module_count, &skeleton_->bss->lost_symbols,
+       &skeleton_->bss->module_events},
       notes_);
   if (!status) return status;
   attach_silent();
+  attach_moves();
+  return base::Ok{};
+}
+
+void BpfTrace::attach_moves() {
   if constexpr (!kReadsNotes) {
     notes_.emplace_back(
         "pages that are moved lose their owners: this processor's page tables "
         "are not known");
-    return base::Ok{};
+    return;
   }
-  skeleton_->links.on_unmap = bpf_program__attach(skeleton_->progs.on_unmap);
-  skeleton_->links.on_remap = bpf_program__attach(skeleton_->progs.on_remap);
-  if (!skeleton_->links.on_unmap || !skeleton_->links.on_remap) {
+  const auto attach = [&](bpf_program* program) {
+    Hook hook(bpf_program__attach(program));
+    const bool is_on = hook != nullptr;
+    moves_on_.push_back(std::move(hook));
+    return is_on;
+  };
+  if (!attach(skeleton_->progs.on_unmap) ||
+      !attach(skeleton_->progs.on_remap)) {
     notes_.emplace_back(
         "pages that are moved lose their owners: this kernel does not tell "
         "where they go");
   }
-  return base::Ok{};
+  // Kernels without huge pages have no event for them.
+  if (attach(skeleton_->progs.on_unmap_huge)) {
+    attach(skeleton_->progs.on_remap_huge);
+  }
 }
 
 // What is not seen then has a number: what is given back and was never taken.
@@ -313,6 +330,7 @@ void BpfTrace::freeze() {
   skeleton_->bss->is_on = 0;
   ended_ns_ = base::monotonic_ns();
   trace_bpf__detach(skeleton_.get());
+  moves_on_.clear();
   // What hangs on functions stays until all is read: it stands on stacks under
   // a name that goes with it. This waits for all programs that run now.
   ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
@@ -354,10 +372,8 @@ TraceRun BpfTrace::run() const {
 }
 
 base::Result<model::Trace> BpfTrace::read(const Roots& roots) {
-  model::TraceBuilder builder;
   const TraceRun now = run();
-  build_trace(tables_, now, roots, names_, builder, notes_);
-  model::Trace trace = builder.finish();
+  model::Trace trace = reader_.read(tables_, now, roots, notes_);
   trace.backend = model::TraceBackend::Bpf;
   trace.started_realtime_ns = started_realtime_ns_;
   trace.elapsed_ns = now.now_ns - started_ns_;

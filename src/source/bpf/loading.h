@@ -1,6 +1,9 @@
-// How BPF programs are loaded: libbpf's manners, and its errors as ours.
+// How BPF programs are loaded: libbpf's manners, its errors as ours, and
+// what is shared by those who read what programs leave.
 #pragma once
 
+#include <cstddef>
+#include <cstring>
 #include <string>
 
 #include "base/result.h"
@@ -20,6 +23,12 @@ class BpfLoading {
   BpfLoading& operator=(const BpfLoading&) = delete;
   ~BpfLoading();
 };
+
+// A name that a program left in an array, which it may fill to the end.
+template <size_t N>
+std::string text_of(const char (&bytes)[N]) {
+  return {bytes, ::strnlen(bytes, N)};
+}
 
 // Denied where rights are missing, else Unsupported with libbpf's own words.
 base::Error bpf_error(const std::string& doing, int err);

@@ -31,10 +31,6 @@ struct Destroy {
   void operator()(bpf_link* link) const { bpf_link__destroy(link); }
 };
 
-std::string text_of(const char* bytes, size_t limit) {
-  return {bytes, ::strnlen(bytes, limit)};
-}
-
 template <typename T>
 T load_as(const unsigned char* at) {
   T value;
@@ -52,10 +48,10 @@ std::string path_of(const tm_file_name& name) {
   const uint32_t depth = std::min<uint32_t>(name.depth, TM_PATH_DEPTH);
   // The root of a file system is called "/".
   for (uint32_t i = depth; i-- > 0;) {
-    const std::string part = text_of(name.directories[i], TM_DIRECTORY_BYTES);
+    const std::string part = text_of(name.directories[i]);
     if (part != "/") path += "/" + part;
   }
-  return path + "/" + text_of(name.leaf, TM_LEAF_BYTES);
+  return path + "/" + text_of(name.leaf);
 }
 
 }  // namespace
@@ -302,8 +298,7 @@ base::Result<std::vector<model::SlabCacheName>> PageStructs::name_caches(
     if (!status) return status.error();
     for (size_t i = 0; i < count; ++i) {
       caches.push_back(
-          {addresses[begin + i],
-           text_of(state_->cache_names->caches[i].name, TM_CACHE_NAME_BYTES)});
+          {addresses[begin + i], text_of(state_->cache_names->caches[i].name)});
     }
   }
   return caches;
@@ -335,7 +330,7 @@ base::Result<std::vector<model::KernelStack>> PageStructs::kernel_stacks() {
     model::KernelStack& stack = stacks.emplace_back();
     stack.pid = static_cast<int32_t>(record.pid);
     stack.thread = static_cast<int32_t>(record.thread);
-    stack.comm = text_of(record.comm, sizeof record.comm);
+    stack.comm = text_of(record.comm);
     const uint32_t count =
         std::min<uint32_t>(record.page_count, TM_STACK_PAGES);
     for (uint32_t i = 0; i < count; ++i) {

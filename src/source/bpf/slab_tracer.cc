@@ -53,8 +53,8 @@ std::string kmalloc_name(uint64_t bytes) {
 }
 
 std::string cache_of(const tm_slab_site& site) {
-  const size_t length = ::strnlen(site.name, sizeof site.name);
-  return length > 0 ? std::string(site.name, length) : kmalloc_name(site.cache);
+  const std::string name = text_of(site.name);
+  return name.empty() ? kmalloc_name(site.cache) : name;
 }
 
 uint64_t positive(int64_t value) {

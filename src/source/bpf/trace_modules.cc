@@ -2,18 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "source/bpf/loading.h"
 
 namespace tidemark::source {
 namespace {
-
-template <size_t N>
-std::string text_of(const char (&bytes)[N]) {
-  return {bytes, ::strnlen(bytes, N)};
-}
 
 ModuleLife life_of(const tm_module& entry) {
   ModuleLife life;
@@ -63,8 +57,9 @@ int BpfTraceModules::take(void* self, void* data, size_t bytes) {
   if (bytes < sizeof(tm_module_symbol)) return 0;
   const auto& sent = *static_cast<const tm_module_symbol*>(data);
   if (sent.is_last != 0) return 0;
-  static_cast<BpfTraceModules*>(self)->symbols_[sent.module].push_back(
-      {sent.address, text_of(sent.name)});
+  auto& modules = *static_cast<BpfTraceModules*>(self);
+  modules.symbols_[sent.module].push_back({sent.address, text_of(sent.name)});
+  ++modules.symbol_count_;
   return 0;
 }
 
@@ -99,6 +94,11 @@ ModuleHistory BpfTraceModules::history() const {
       history.add_symbol(number, symbol.address, symbol.name);
   }
   return history;
+}
+
+// Both only grow.
+uint64_t BpfTraceModules::version() const {
+  return symbol_count_ + *parts_.events;
 }
 
 std::string BpfTraceModules::name_of(uint32_t number) const {

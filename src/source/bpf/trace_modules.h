@@ -25,6 +25,7 @@ struct BpfModuleParts {
   const bpf_program* on_free = nullptr;
   const __u32* module_count = nullptr;
   const __u64* lost_symbols = nullptr;
+  const __u32* events = nullptr;  // comings and goings so far
 };
 
 class BpfTraceModules {
@@ -44,8 +45,9 @@ class BpfTraceModules {
   void drain();
   int fd() const;
 
-  // Once it is detached.
   ModuleHistory history() const;
+  // While it is the same, so are history() and all names.
+  uint64_t version() const;
   // Of the entry of a load, counted from 1; empty: the kernel never told.
   std::string name_of(uint32_t number) const;
   // Loads and ends for which there was no entry, functions whose names found
@@ -70,6 +72,7 @@ class BpfTraceModules {
   std::unique_ptr<bpf_link, Free> load_link_;
   std::unique_ptr<bpf_link, Free> free_link_;
   std::map<uint32_t, std::vector<Symbol>> symbols_;  // by number of the entry
+  uint64_t symbol_count_ = 0;
 };
 
 }  // namespace tidemark::source

@@ -7,16 +7,13 @@
 #include <bpf/trace.h>
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "model/trace_builder.h"
 #include "source/bpf/mapped_table.h"
 #include "source/bpf/trace_modules.h"
 #include "source/low_history.h"
 #include "source/roots.h"
-#include "source/trace_stacks.h"
 
 namespace tidemark::source {
 
@@ -59,11 +56,5 @@ struct TraceRun {
     return pages > 0 ? static_cast<uint64_t>(pages) * sample_period : 0;
   }
 };
-
-// Adds all of it to the builder, also while more is counted. Names that cannot
-// be told are said in the notes.
-void build_trace(const TraceTables& tables, const TraceRun& run,
-                 const Roots& roots, FrameNames& names,
-                 model::TraceBuilder& builder, std::vector<std::string>& notes);
 
 }  // namespace tidemark::source

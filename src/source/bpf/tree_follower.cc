@@ -29,16 +29,12 @@ struct Destroy {
   void operator()(bpf_link* link) const { bpf_link__destroy(link); }
 };
 
-std::string text_of(const char* bytes, size_t limit) {
-  return {bytes, ::strnlen(bytes, limit)};
-}
-
 model::ProcessLife life_of(const tm_process& process) {
   model::ProcessLife life;
   life.pid = static_cast<int32_t>(process.pid);
   life.parent_pid = static_cast<int32_t>(process.parent_pid);
-  life.comm = text_of(process.comm, sizeof process.comm);
-  life.path = text_of(process.path, sizeof process.path);
+  life.comm = text_of(process.comm);
+  life.path = text_of(process.path);
   life.started_ns = process.started_ns;
   if (process.ended_ns != 0) {
     life.ended_ns = process.ended_ns;

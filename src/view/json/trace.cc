@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <string>
+#include <utility>
+
 #include "base/clock.h"
 #include "view/json/trace_modules.h"
 #include "view/json/trace_slab.h"
@@ -39,24 +43,28 @@ void write_frames(base::JsonWriter& json, const TraceNode& node,
   json.end_array();
 }
 
-const model::TraceTask* find_task(const Trace& trace, const TraceNode& node) {
-  for (const model::TraceTask& task : trace.tasks) {
-    if (task.pid == node.pid && analysis::task_name(task) == node.name) {
-      return &task;
-    }
-  }
-  return nullptr;
+// The first task of each pid and name, under which a node stands.
+using TasksByNode =
+    std::map<std::pair<int32_t, std::string>, const model::TraceTask*>;
+
+TasksByNode tasks_by_node(const Trace& trace) {
+  TasksByNode tasks;
+  for (const model::TraceTask& task : trace.tasks)
+    tasks.try_emplace({task.pid, analysis::task_name(task)}, &task);
+  return tasks;
 }
 
 void write_tasks(base::JsonWriter& json, const Trace& trace) {
   json.key("tasks");
   json.begin_array();
+  const TasksByNode tasks = tasks_by_node(trace);
   const TraceNode tree = analysis::make_trace_tree(trace, {});
   for (const TraceNode& node : tree.children) {
     json.begin_object();
     json.member("pid", node.pid);
-    const model::TraceTask* task = find_task(trace, node);
-    if (task != nullptr) {
+    const auto found = tasks.find({node.pid, node.name});
+    if (found != tasks.end()) {
+      const model::TraceTask* task = found->second;
       json.member("name", task->name);
       json.member("cmdline", task->command_line);
       json.member("cgroup", task->cgroup);

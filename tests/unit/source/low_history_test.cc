@@ -54,6 +54,20 @@ TEST(LowHistory, JoinsStretchesInsteadOfGrowing) {
   }
 }
 
+TEST(LowHistory, SaysWhenWhatItSaysIsAnother) {
+  LowHistory history(10);
+  look(history, 0, 5);
+  look(history, 12, 5);
+  const uint64_t before = history.version();
+  look(history, 17, 3);
+  EXPECT_EQ(history.version(), before) << "the stretch is not over";
+  look(history, 21, 3);
+  EXPECT_NE(history.version(), before);
+  const uint64_t between = history.version();
+  history.forget(7);
+  EXPECT_NE(history.version(), between);
+}
+
 TEST(LowHistory, KnowsNothingOfOthers) {
   LowHistory history(10);
   look(history, 0, 5);
