@@ -104,6 +104,10 @@ void EventMerge::take(uint64_t before_ns, Take take) {
 
 class EventAccount {
  public:
+  // How long after it happened an event may still be missing from its ring: a
+  // virtual CPU can be taken away while it writes one.
+  static constexpr uint64_t kLatestNs = 50'000'000;
+
   struct Setup {
     size_t source_count = 1;
     // Functions of the kernel that trace and stand on top of stacks.

@@ -16,8 +16,6 @@ namespace {
 
 using Kind = PageEvent::Kind;
 
-constexpr size_t kMostFrames = 64;
-
 // What is told of tasks; a kernel without one of them costs names.
 struct TaskEvent {
   const char* name;

@@ -29,8 +29,6 @@ namespace tidemark::source {
 namespace {
 
 constexpr uint64_t kFewestRingKiB = 64;
-// As perf_trace.cc.
-constexpr uint64_t kLatestNs = 50'000'000;
 // A buffer of 4 MiB takes some 80 ms to fill at the highest rate there is. That
 // a part of it is filled can be waited for on new kernels only.
 constexpr long kDrainEveryNs = 20'000'000;
@@ -275,7 +273,7 @@ void FtraceTrace::drain() {
   static_cast<void>(::read(timer_.get(), &ticks, sizeof ticks));
   const uint64_t now_ns = base::monotonic_ns();
   drain_buffers();
-  account_->settle(now_ns - kLatestNs);
+  account_->settle(now_ns - EventAccount::kLatestNs);
 }
 
 uint64_t FtraceTrace::lost_events() const {

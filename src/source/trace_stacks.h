@@ -2,6 +2,7 @@
 // stack of every event.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,6 +17,9 @@
 #include "source/roots.h"
 
 namespace tidemark::source {
+
+// Of a stack, as many as bpf/trace.h keeps: what lies farther out is left out.
+inline constexpr size_t kMostFrames = 64;
 
 // Code that says what a stack is about.
 enum class CodeMeaning : uint8_t {
