@@ -165,6 +165,8 @@ base::Status FtraceTrace::enable_events() const {
   };
   for (std::string_view name : FtraceEvents::task_events())
     static_cast<void>(enable(name));
+  for (std::string_view name : events_.module_events())
+    static_cast<void>(enable(name));
   for (std::string_view name : events_.page_events()) {
     base::Status status = enable(name);
     if (!status) return status;
@@ -228,6 +230,7 @@ base::Status FtraceTrace::configure(const TraceOptions& options) {
   if (!account) return account.error();
   account_ = std::move(*account);
   events_.begin(*account_, cpus_.size(), all_have_stacks_);
+  if (!events_.module_events().empty()) account_->follow_modules();
   if (!events_.sees_moves()) account_->add_note(PageEventReader::kBlindToMoves);
   if (!events_.sees_all_of_tasks()) {
     account_->add_note(

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <ctime>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "source/event_filter.h"
@@ -28,8 +29,9 @@ constexpr size_t kFewestRingBytes = 65536;
 constexpr Kind kPageKinds[] = {Kind::Alloc, Kind::Free, Kind::Unmap,
                                Kind::Remap};
 // In a ring of their own, since each of these wakes us at once: the arguments
-// of a short command are gone with it.
-constexpr Kind kUrgentKinds[] = {Kind::Exec};
+// of a short command are gone with it, the functions of init with init.
+constexpr Kind kUrgentKinds[] = {Kind::Exec, Kind::ModuleLoad,
+                                 Kind::ModuleFree};
 
 bool is_urgent(Kind kind) {
   return std::find(std::begin(kUrgentKinds), std::end(kUrgentKinds), kind) !=
@@ -84,6 +86,7 @@ base::Status PerfFeeds::read_formats(const Roots& roots) {
   base::Result<PageEventReader> reader = PageEventReader::make(*tracefs);
   if (!reader) return reader.error();
   reader_ = std::move(*reader);
+  modules_ = ModuleEventReader::make(*tracefs);
   base::Result<parse::TraceFormat> exec =
       read_trace_format(*tracefs, "sched/sched_process_exec");
   if (exec) exec_event_id_ = exec->id;
@@ -91,7 +94,9 @@ base::Status PerfFeeds::read_formats(const Roots& roots) {
 }
 
 uint32_t PerfFeeds::id_of(Kind kind) const {
-  return kind == Kind::Exec ? exec_event_id_ : reader_.event_id(kind);
+  if (kind == Kind::Exec) return exec_event_id_;
+  const uint32_t id = reader_.event_id(kind);
+  return id != 0 ? id : modules_.event_id(kind);
 }
 
 perf_event_attr PerfFeeds::attributes_of(Kind kind) const {
@@ -159,27 +164,28 @@ base::Status PerfFeeds::share_ring(Feed& feed, size_t bytes) {
   return base::Ok{};
 }
 
-base::Status PerfFeeds::open_feed(int number, const std::vector<Kind>& kinds,
-                                  size_t ring_bytes) {
+base::Status PerfFeeds::open_feed(int number, Which which) {
+  const bool is_for_pages = which == Which::Others;
   Feed feed;
-  for (Kind kind : kinds) {
+  feed.which = which;
+  for (Kind kind : is_for_pages ? std::span<const Kind>(kPageKinds)
+                                : std::span<const Kind>(kUrgentKinds)) {
     if (id_of(kind) == 0) continue;
     base::Result<OpenEvent> event = open_event(kind, number);
     if (!event) return event.error();
     feed.events.push_back(std::move(*event));
   }
   if (feed.events.empty()) return base::Ok{};
-  base::Status status = share_ring(feed, ring_bytes);
+  base::Status status =
+      share_ring(feed, is_for_pages ? ring_bytes_ : kFewestRingBytes);
   if (status) feeds_.push_back(std::move(feed));
   return status;
 }
 
 base::Status PerfFeeds::open_cpu(int number) {
-  base::Status status = open_feed(
-      number, {std::begin(kPageKinds), std::end(kPageKinds)}, ring_bytes_);
+  base::Status status = open_feed(number, Which::Others);
   if (!status) return status;
-  return open_feed(number, {std::begin(kUrgentKinds), std::end(kUrgentKinds)},
-                   kFewestRingBytes);
+  return open_feed(number, Which::Urgent);
 }
 
 base::Status PerfFeeds::open_all(const TraceOptions& options) {

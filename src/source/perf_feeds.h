@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "source/event_account.h"
 #include "source/live_trace.h"
+#include "source/module_event_reader.h"
 #include "source/page_event_reader.h"
 #include "source/perf_ring.h"
 #include "source/roots.h"
@@ -25,6 +26,7 @@ namespace tidemark::source {
 class PerfFeeds {
  public:
   using Kind = PageEvent::Kind;
+  enum class Which : uint8_t { Urgent, Others };
 
   struct OpenEvent {
     base::Fd fd;
@@ -35,6 +37,7 @@ class PerfFeeds {
   struct Feed {
     std::vector<OpenEvent> events;  // the first one owns the ring
     std::optional<PerfRing> ring;
+    Which which = Which::Others;
   };
 
   // All of them, still silent.
@@ -48,9 +51,10 @@ class PerfFeeds {
   std::optional<Kind> kind_of(size_t feed, uint64_t event_id) const;
   // Hands over the bytes of each record that is there now, as (feed, bytes).
   template <typename Visit>
-  void drain(Visit visit);
+  void drain(Which which, Visit visit);
 
   const PageEventReader& reader() const { return reader_; }
+  const ModuleEventReader& modules() const { return modules_; }
   bool tells_execs() const { return exec_event_id_ != 0; }
   // Can be read when a ring should be drained.
   int wake_fd() const { return wake_.get(); }
@@ -65,8 +69,7 @@ class PerfFeeds {
   perf_event_attr attributes_of(Kind kind) const;
   base::Status open_all(const TraceOptions& options);
   base::Status open_cpu(int number);
-  base::Status open_feed(int number, const std::vector<Kind>& kinds,
-                         size_t ring_bytes);
+  base::Status open_feed(int number, Which which);
   base::Result<OpenEvent> open_event(Kind kind, int cpu);
   static base::Status share_ring(Feed& feed, size_t bytes);
   uint32_t id_of(Kind kind) const;
@@ -74,6 +77,7 @@ class PerfFeeds {
   base::Status watch_rings();
 
   PageEventReader reader_;
+  ModuleEventReader modules_;
   size_t ring_bytes_ = 0;
   bool counts_lost_ = true;
   std::vector<Feed> feeds_;
@@ -84,8 +88,9 @@ class PerfFeeds {
 };
 
 template <typename Visit>
-void PerfFeeds::drain(Visit visit) {
+void PerfFeeds::drain(Which which, Visit visit) {
   for (size_t i = 0; i < feeds_.size(); ++i) {
+    if (feeds_[i].which != which) continue;
     feeds_[i].ring->drain([&](std::string_view bytes) { visit(i, bytes); });
   }
 }

@@ -72,6 +72,7 @@ base::Status PerfTrace::configure(const TraceOptions& options) {
   if (!feeds_.reader().sees_moves()) {
     account_->add_note(PageEventReader::kBlindToMoves);
   }
+  if (feeds_.modules().sees_modules()) account_->follow_modules();
   for (const std::string& note : feeds_.notes())
     account_->add_note(note);
   return base::Ok{};
@@ -107,6 +108,14 @@ void PerfTrace::take_sample(size_t source, const PerfRecord& record,
                             EventKind kind) {
   if (kind == EventKind::Exec) {
     return account_->push_exec(source, record.time_ns, record.pid);
+  }
+  if (kind == EventKind::ModuleLoad || kind == EventKind::ModuleFree) {
+    PageEvent event;
+    event.kind = kind;
+    event.time_ns = record.time_ns;
+    event.other_pid = record.thread_id;
+    return account_->push_module(source, event,
+                                 feeds_.modules().name_in(kind, record.raw));
   }
   std::optional<PageEvent> event =
       feeds_.reader().read(kind, record.raw, *account_);
@@ -161,8 +170,12 @@ void PerfTrace::take(size_t source, std::string_view bytes) {
 }
 
 void PerfTrace::drain_rings() {
-  feeds_.drain(
-      [&](size_t source, std::string_view bytes) { take(source, bytes); });
+  const auto take_one = [&](size_t source, std::string_view bytes) {
+    take(source, bytes);
+  };
+  feeds_.drain(PerfFeeds::Which::Urgent, take_one);
+  account_->look_at_modules();
+  feeds_.drain(PerfFeeds::Which::Others, take_one);
 }
 
 void PerfTrace::drain() {
