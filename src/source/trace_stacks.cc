@@ -109,8 +109,10 @@ void FrameNames::name_unnamed(const Roots& roots,
   }
 }
 
-const model::TraceFrame& FrameNames::at(uint64_t address) const {
-  return frames_.find(address)->second;
+model::TraceFrame FrameNames::at(uint64_t address) const {
+  const auto known = frames_.find(address);
+  if (known != frames_.end()) return known->second;
+  return {address, {}, 0, {}, {}};
 }
 
 base::Result<std::vector<MeantCode>> find_meant_code(

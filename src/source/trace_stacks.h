@@ -58,8 +58,9 @@ class FrameNames {
   void learn(const Roots& roots, const std::vector<uint64_t>& addresses,
              Patience patience, std::vector<std::string>& notes);
 
-  // Of one of those that were learned.
-  const model::TraceFrame& at(uint64_t address) const;
+  // Nameless where it was not learned: tables that are read while they grow
+  // may have one more by now.
+  model::TraceFrame at(uint64_t address) const;
 
  private:
   void name_unnamed(const Roots& roots, std::vector<std::string>& notes);
