@@ -75,7 +75,12 @@ std::string render(const TraceCommandOptions& options,
                    const analysis::TraceReport& report, int fd) {
   const model::Trace& trace = *report.trace;
   const std::string& format = options.common.format_word;
-  const view::TraceProfileOptions profile = {options.at_peak};
+  // A profile is one tree: the report peak alone asks for that of the peak.
+  const bool is_peak = std::ranges::all_of(
+      report.sections, [](const analysis::TraceSection& section) {
+        return section.spec.kind == TraceReportKind::Peak;
+      });
+  const view::TraceProfileOptions profile = {options.at_peak || is_peak};
   if (format == "folded") return view::trace_folded(trace, profile);
   if (format == "pprof") return view::trace_pprof(trace, profile);
   if (format == "speedscope") return view::trace_speedscope(trace, profile);

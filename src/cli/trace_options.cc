@@ -73,7 +73,8 @@ void add_backend(OptionTable& table, TraceCommandOptions& options) {
   table.flag("--debug", "taken for memstrack's sake: notes are in the report",
              [] {});
   table.value("--pageowner-file", "FILE",
-              "a dump of page_owner instead of the running kernel",
+              "a dump of page_owner, or of its show_stacks, instead of the "
+              "running kernel",
               options.notes.page_owner_file);
   table.value("--group", "LIST",
               "pageowner: by stacktrace, pid, tgid, name, allocator; "
