@@ -43,6 +43,10 @@ std::vector<SlabCacheRow> make_slab_rows(const model::SlabTrace& trace,
     row.peak_bytes = std::min(row.peak_bytes, trace.peak_bytes);
     row.least_peak_bytes = std::max(row.least_peak_bytes, row.bytes);
     row.peak_bytes = std::max(row.peak_bytes, row.least_peak_bytes);
+    // Whatever order they were told in, so that a recording says the same.
+    std::ranges::sort(row.sites, {}, [](const model::SlabSite& site) {
+      return site.caller.address;
+    });
     sort_and_cut(row.sites, order, top);
     rows.push_back(std::move(row));
   }

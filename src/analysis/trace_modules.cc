@@ -109,6 +109,21 @@ void add_images(const Trace& trace, Rows& rows, ModuleTable& table) {
   }
 }
 
+// A row for each module that held something before; one may have gone from the
+// kernel's list since.
+void add_holders(const Trace& trace, Rows& rows) {
+  if (!trace.before) return;
+  if (trace.before->code) {
+    for (const model::AllocationSite& site : *trace.before->code) {
+      if (!site.module.empty()) row_of(rows, site.module);
+    }
+  }
+  if (!trace.before->pages) return;
+  for (const model::ModulePages& module : *trace.before->pages) {
+    if (!module.module.empty()) row_of(rows, module.module);
+  }
+}
+
 void add_code(const TraceBefore& before, Rows& rows) {
   std::map<std::string_view, int64_t> held;
   if (before.code) {
@@ -119,8 +134,6 @@ void add_code(const TraceBefore& before, Rows& rows) {
       }
       held[site.module] += site.bytes;
     }
-    for (const auto& [module, bytes] : held)
-      row_of(rows, std::string(module));
   }
   for (auto& [name, row] : rows) {
     row.before_code_bytes =
@@ -171,8 +184,50 @@ void add_slab(const TraceBefore& before, uint64_t page_bytes,
   table.before_slab = model::known(std::move(caches));
 }
 
+// Whatever holds something, also where the kernel's own code does.
+void add_lines(const TraceBefore& before, ModuleTable& table) {
+  if (!before.code) {
+    table.before_code =
+        model::unknown<std::vector<BeforeRow>>(before.code.unknown_because);
+    return;
+  }
+  std::vector<BeforeRow> lines;
+  for (const model::AllocationSite& site : *before.code) {
+    if (site.is_noise() || site.is_slab_pages() || site.bytes <= 0) continue;
+    std::string name = site.file + ":" + std::to_string(site.line);
+    if (!site.module.empty()) name += " [" + site.module + "]";
+    lines.push_back(
+        {name + " " + site.function, static_cast<uint64_t>(site.bytes)});
+  }
+  table.before_code = model::known(std::move(lines));
+}
+
+void add_pages(const TraceBefore& before, uint64_t page_bytes, Rows& rows,
+               ModuleTable& table) {
+  if (!before.pages) {
+    const std::string& because = before.pages.unknown_because;
+    for (auto& [name, row] : rows)
+      row.before_pages = model::unknown<uint64_t>(because);
+    table.before_pages = model::unknown<std::vector<BeforeRow>>(because);
+    return;
+  }
+  std::vector<BeforeRow> modules;
+  for (const model::ModulePages& module : *before.pages) {
+    modules.push_back({module.module, module.pages * page_bytes});
+  }
+  for (auto& [name, row] : rows)
+    row.before_pages = model::known(uint64_t{0});
+  for (const model::ModulePages& module : *before.pages) {
+    const auto row = rows.find(module.module);
+    if (row != rows.end()) *row->second.before_pages.value += module.pages;
+  }
+  table.before_pages = model::known(std::move(modules));
+}
+
 void add_before(const Trace& trace, Rows& rows, ModuleTable& table) {
   if (trace.before) {
+    add_pages(*trace.before, trace.page_size_bytes, rows, table);
+    add_lines(*trace.before, table);
     add_code(*trace.before, rows);
     add_vmalloc(*trace.before, trace.page_size_bytes, rows, table);
     add_slab(*trace.before, trace.page_size_bytes, table);
@@ -181,7 +236,10 @@ void add_before(const Trace& trace, Rows& rows, ModuleTable& table) {
   for (auto& [name, row] : rows) {
     row.before_code_bytes = model::unknown<int64_t>(kNotAsked);
     row.before_vmalloc_bytes = model::unknown<uint64_t>(kNotAsked);
+    row.before_pages = model::unknown<uint64_t>(kNotAsked);
   }
+  table.before_code = model::unknown<std::vector<BeforeRow>>(kNotAsked);
+  table.before_pages = model::unknown<std::vector<BeforeRow>>(kNotAsked);
   table.before_slab = model::unknown<std::vector<BeforeRow>>(kNotAsked);
   table.before_vmalloc = model::unknown<std::vector<BeforeRow>>(kNotAsked);
 }
@@ -211,6 +269,7 @@ ModuleTable make_module_table(const Trace& trace, TraceOrder order,
   ModuleTable table;
   Rows rows;
   add_traced(trace, rows, table);
+  add_holders(trace, rows);
   add_images(trace, rows, table);
   add_before(trace, rows, table);
   table.rows.reserve(rows.size());
@@ -226,7 +285,20 @@ ModuleTable make_module_table(const Trace& trace, TraceOrder order,
   if (top > 0 && table.rows.size() > top) table.rows.resize(top);
   cut(table.before_slab, top);
   cut(table.before_vmalloc, top);
+  cut(table.before_code, top);
+  cut(table.before_pages, top);
   return table;
+}
+
+std::vector<model::ModulePages> pages_by_module(const Trace& trace) {
+  std::map<std::string, uint64_t> sums;
+  for (const model::TraceLeaf& leaf : trace.leaves)
+    sums[module_use(trace, trace.stacks[leaf.stack]).name] += leaf.pages;
+  std::vector<model::ModulePages> modules;
+  modules.reserve(sums.size());
+  for (const auto& [name, pages] : sums)
+    modules.push_back({name, pages});
+  return modules;
 }
 
 }  // namespace tidemark::analysis

@@ -33,6 +33,8 @@ struct ModuleRow {
   // areas that its code made.
   model::Reading<int64_t> before_code_bytes;
   model::Reading<uint64_t> before_vmalloc_bytes;
+  // All pages that stacks with its code held, where page_owner notes them.
+  model::Reading<uint64_t> before_pages;
 };
 
 // Something from before the trace with its size.
@@ -49,7 +51,12 @@ struct ModuleTable {
   // The largest first, each cut to as many as there may be rows.
   model::Reading<std::vector<BeforeRow>> before_slab;     // by cache
   model::Reading<std::vector<BeforeRow>> before_vmalloc;  // by caller
+  model::Reading<std::vector<BeforeRow>> before_code;     // by line
+  model::Reading<std::vector<BeforeRow>> before_pages;    // by module
 };
+
+// The pages of a trace by module, as all reports part them.
+std::vector<model::ModulePages> pages_by_module(const model::Trace& trace);
 
 // At most `top` rows of each kind; 0: all.
 ModuleTable make_module_table(const model::Trace& trace, TraceOrder order,

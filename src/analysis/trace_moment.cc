@@ -19,6 +19,10 @@ model::Trace trace_at_peak(model::Trace trace) {
   if (trace.peak_realtime_ns > trace.started_realtime_ns) {
     trace.elapsed_ns = trace.peak_realtime_ns - trace.started_realtime_ns;
   }
+  if (trace.slab) {
+    trace.slab = model::unknown<model::SlabTrace>(
+        "only readings tell of them, not the peak");
+  }
   trace.notes.emplace_back(
       "as it stood at the machine's peak; peaks are those of the whole trace");
   return trace;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 
 #include "base/text.h"
@@ -219,6 +220,77 @@ std::vector<Growth> find_growth(const Trace& trace) {
   return growing;
 }
 
+namespace {
+
+// Of rows that are sorted the first ones that hold the percentage of all, as in
+// trees.
+template <typename Row, typename SizeOf>
+void throttle(std::vector<Row>& rows, const TraceTreeOptions& options,
+              SizeOf size_of) {
+  if (options.throttle_percent == 0) return;
+  uint64_t whole = 0;
+  for (const Row& row : rows)
+    whole += size_of(row);
+  const uint64_t enough = (whole * options.throttle_percent + 99) / 100;
+  uint64_t held = 0;
+  size_t count = 0;
+  while (count < rows.size() && held < enough)
+    held += size_of(rows[count++]);
+  rows.resize(count);
+}
+
+std::vector<Growth> growth_rows(const Trace& trace,
+                                const TraceTreeOptions& options) {
+  std::vector<Growth> rows = find_growth(trace);
+  throttle(rows, options, [](const Growth& row) { return row.grown_pages; });
+  if (options.top > 0 && rows.size() > options.top) rows.resize(options.top);
+  return rows;
+}
+
+ModuleTable module_rows(const Trace& trace, const TraceTreeOptions& options) {
+  const bool is_throttled = options.throttle_percent > 0;
+  ModuleTable table =
+      make_module_table(trace, options.order, is_throttled ? 0 : options.top);
+  if (!is_throttled) return table;
+  throttle(table.rows, options, [&](const ModuleRow& row) {
+    return options.order == TraceOrder::ByPages ? row.total.pages
+                                                : row.total.peak_pages;
+  });
+  const size_t count = table.rows.size();
+  table = make_module_table(trace, options.order, options.top);
+  table.rows.resize(std::min(count, table.rows.size()));
+  return table;
+}
+
+std::vector<SlabCacheRow> slab_rows(const model::SlabTrace& slab,
+                                    const TraceTreeOptions& options) {
+  const auto cut = [&](auto& rows) {
+    throttle(rows, options, [&](const auto& row) {
+      return options.order == TraceOrder::ByPages ? row.bytes : row.peak_bytes;
+    });
+    if (options.top > 0 && rows.size() > options.top) rows.resize(options.top);
+  };
+  std::vector<SlabCacheRow> rows = make_slab_rows(slab, options.order, 0);
+  for (SlabCacheRow& row : rows)
+    cut(row.sites);
+  cut(rows);
+  return rows;
+}
+
+model::Reading<std::vector<model::SlabCache>> cache_rows(
+    model::Reading<std::vector<model::SlabCache>> caches,
+    const TraceTreeOptions& options) {
+  if (!caches) return caches;
+  const auto size_of = [](const model::SlabCache& cache) {
+    return cache.slabs * cache.pages_per_slab;
+  };
+  std::ranges::stable_sort(*caches.value, std::greater<>(), size_of);
+  throttle(*caches.value, options, size_of);
+  return caches;
+}
+
+}  // namespace
+
 TraceReport make_trace_report(
     const Trace& trace, const std::vector<TraceReportSpec>& specs,
     const model::Reading<std::vector<model::SlabCache>>& caches) {
@@ -228,19 +300,14 @@ TraceReport make_trace_report(
     TraceSection section;
     section.spec = spec;
     if (spec.kind == TraceReportKind::ProcSlabStatic) {
-      section.caches = caches;
+      section.caches = cache_rows(caches, spec.tree);
     } else if (spec.kind == TraceReportKind::Growth) {
-      section.growing = find_growth(trace);
-      if (spec.tree.top > 0 && section.growing.size() > spec.tree.top) {
-        section.growing.resize(spec.tree.top);
-      }
+      section.growing = growth_rows(trace, spec.tree);
     } else if (spec.kind == TraceReportKind::Modules) {
-      section.modules =
-          make_module_table(trace, spec.tree.order, spec.tree.top);
+      section.modules = module_rows(trace, spec.tree);
     } else if (spec.kind == TraceReportKind::Slab) {
       if (trace.slab && *trace.slab) {
-        section.slab =
-            make_slab_rows(**trace.slab, spec.tree.order, spec.tree.top);
+        section.slab = slab_rows(**trace.slab, spec.tree);
       }
     } else {
       section.tree = make_trace_tree(trace, spec.tree);

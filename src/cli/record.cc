@@ -177,8 +177,9 @@ base::Result<std::unique_ptr<watch::AttachedTrace>> attach_trace(
   }
   source::TraceOptions trace = options.trace->trace;
   if (!options.trace->everything) trace.filter.tree_pid = tree_pid;
-  base::Result<watch::ChosenTrace> chosen =
-      watch::choose_trace(roots, {options.trace->backend, trace});
+  base::Result<watch::ChosenTrace> chosen = watch::choose_trace(
+      roots,
+      {options.trace->backend, trace, options.trace->follows_slab, true});
   if (!chosen) return chosen.error();
   return std::make_unique<watch::AttachedTrace>(roots, std::move(*chosen));
 }

@@ -50,17 +50,21 @@ base::Status take_budget(const std::string& word,
 }
 
 base::Error no_trace_option(std::string_view word) {
-  return base::fail(ErrorKind::Misused,
-                    "'" + std::string(word) + "' is no option of a trace",
-                    "trace:all, trace:sample=16, trace:backend=perf, "
-                    "trace:buf-size=8, or several of them: "
-                    "trace:all:sample=16");
+  return base::fail(
+      ErrorKind::Misused, "'" + std::string(word) + "' is no option of a trace",
+      "trace:all, trace:slab, trace:sample=16, trace:backend=perf, "
+      "trace:buf-size=8, or several of them: "
+      "trace:all:sample=16");
 }
 
 base::Status take_trace_option(std::string_view word,
                                RecordTraceOptions& options) {
   if (word == "all") {
     options.everything = true;
+    return base::Ok{};
+  }
+  if (word == "slab") {
+    options.follows_slab = true;
     return base::Ok{};
   }
   std::string_view rest = word;
@@ -176,7 +180,8 @@ void add_record_options(OptionTable& table, RecordCommandOptions& o) {
   table.value("--with", "trace[:OPTION]…",
               "record page allocations of the kernel along, of the one process "
               "or command with its descendants, else of the machine; with the "
-              "options all, sample=N, backend=NAME, buf-size=MB of `trace`",
+              "options all, slab, sample=N, backend=NAME, buf-size=MB of "
+              "`trace`",
               [&o](const std::string& word) { return take_with(word, o); });
   table.value("--proc", "DIR",
               "another proc tree: a copy, an sshfs mount (PROCFS)",

@@ -19,6 +19,7 @@ struct RecordTraceOptions {
   source::TraceOptions trace;
   std::optional<model::TraceBackend> backend;  // empty: the best there is
   bool everything = false;                     // not only what is recorded
+  bool follows_slab = false;                   // slab objects as well
 };
 
 struct RecordCommandOptions {

@@ -98,6 +98,13 @@ base::Result<model::Trace> read_page_owner_trace(
     const source::Roots& roots, const TraceNotesOptions& options) {
   base::Result<source::PageOwnerTrace> read = source::read_page_owner(
       roots, {options.page_owner_file, options.selection});
+  // It may be a copy of the sums by stack, which tell of no task to select.
+  if (!read && read.error().kind == base::ErrorKind::Malformed &&
+      options.selection == model::PageOwnerSelection()) {
+    base::Result<source::PageOwnerTrace> sums =
+        source::read_page_owner_stacks(roots, options.page_owner_file);
+    if (sums) read = std::move(sums);
+  }
   if (!read) return read.error();
   // A dump tells of another machine, or of another time.
   if (options.page_owner_file.empty()) {

@@ -67,6 +67,9 @@ base::Result<model::Trace> read_recorded_trace(
   base::Result<model::Trace> trace =
       recording->trace_at(recording->ticks()[*index].id);
   if (!trace) return trace;
+  if (!trace->before) {
+    trace->before = model::unknown_before("not in the recording");
+  }
   return is_peak ? analysis::trace_at_peak(std::move(*trace))
                  : std::move(*trace);
 }

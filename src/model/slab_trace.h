@@ -36,6 +36,7 @@ struct SlabTrace {
   uint64_t overwritten = 0;      // taken again, never seen given back
   uint64_t table_full = 0;       // taken when no entry was left for them
   std::vector<std::string> notes;
+  bool operator==(const SlabTrace&) const = default;
 };
 
 }  // namespace tidemark::model

@@ -23,6 +23,13 @@ struct TraceModule {
   bool operator==(const TraceModule&) const = default;
 };
 
+// Pages that the code of one module holds, as page_owner notes them.
+struct ModulePages {
+  std::string module;  // empty: the kernel's image
+  uint64_t pages = 0;
+  bool operator==(const ModulePages&) const = default;
+};
+
 // What there was when the trace began. No part of what was traced.
 struct TraceBefore {
   Reading<std::vector<KernelModule>> modules;
@@ -30,6 +37,18 @@ struct TraceBefore {
   Reading<std::vector<SlabCache>> slab;
   // By line of code, where the kernel keeps account of it.
   Reading<std::vector<AllocationSite>> code;
+  // By module, where it notes who took each page.
+  Reading<std::vector<ModulePages>> pages;
+  bool operator==(const TraceBefore&) const = default;
 };
+
+// None of it is known, for one reason.
+inline TraceBefore unknown_before(const std::string& because) {
+  return {unknown<std::vector<KernelModule>>(because),
+          unknown<VmallocInfo>(because),
+          unknown<std::vector<SlabCache>>(because),
+          unknown<std::vector<AllocationSite>>(because),
+          unknown<std::vector<ModulePages>>(because)};
+}
 
 }  // namespace tidemark::model

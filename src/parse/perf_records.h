@@ -1,4 +1,4 @@
-// Parses records of a perf ring. Only of events as source/perf_trace.cc opens
+// Parses records of a perf ring. Only of events as source/perf_feeds.cc opens
 // them: IDENTIFIER, TID, TIME, then CALLCHAIN for some, then RAW; other records
 // have the first three behind them. Lengths inside a record are not believed.
 #pragma once

@@ -121,4 +121,15 @@ std::string_view read_text_field(std::string_view record,
   return text.substr(0, text.find('\0'));
 }
 
+// The lower half of it is the place, the upper one the length.
+std::string_view read_dynamic_text_field(std::string_view record,
+                                         const TraceField& field) {
+  const std::optional<uint64_t> told = field.size_bytes == sizeof(uint32_t)
+                                           ? read_field(record, field)
+                                           : std::nullopt;
+  if (!told) return {};
+  const auto place = static_cast<uint32_t>(*told);
+  return read_text_field(record, {{}, place & 0xffff, place >> 16});
+}
+
 }  // namespace tidemark::parse

@@ -45,4 +45,8 @@ std::optional<uint64_t> read_field(std::string_view record,
 std::string_view read_text_field(std::string_view record,
                                  const TraceField& field);
 
+// Text as long as it is, which the record has at its end: the field says where.
+std::string_view read_dynamic_text_field(std::string_view record,
+                                         const TraceField& field);
+
 }  // namespace tidemark::parse

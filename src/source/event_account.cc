@@ -54,6 +54,7 @@ EventAccount::EventAccount(const Roots& roots, const TraceOptions& options,
       tells_threads_only_(setup.tells_threads_only),
       page_size_(base::page_bytes()),
       merge_(setup.source_count),
+      modules_(roots),
       stacks_(std::move(code)),
       tasks_(roots, options_.filter),
       pages_(options.sample_period) {}
@@ -94,7 +95,15 @@ void EventAccount::push_exec(size_t source, uint64_t time_ns, int32_t pid) {
   push(source, event);
 }
 
+void EventAccount::push_module(size_t source, PageEvent event,
+                               const std::string& name) {
+  event.stack = event.kind == PageEvent::Kind::ModuleLoad ? modules_.came(name)
+                                                          : modules_.went(name);
+  push(source, event);
+}
+
 void EventAccount::settle(uint64_t before_ns) {
+  modules_.look();
   merge_.take(before_ns, [&](const PageEvent& event) { take(event); });
 }
 
@@ -116,6 +125,12 @@ void EventAccount::take(const PageEvent& event) {
     case PageEvent::Kind::Remap:
       take_remap(event);
       return;
+    case PageEvent::Kind::ModuleLoad:
+      modules_.loaded(event.stack, event.other_pid);
+      return;
+    case PageEvent::Kind::ModuleFree:
+      modules_.unloaded(event.stack);
+      return;
     default:
       take_task_event(event);
   }
@@ -129,7 +144,13 @@ void EventAccount::take_alloc(const PageEvent& event) {
                             ? tasks_.interrupts()
                             : tasks_.find(process_of(event.pid));
   if (!tasks_.is_wanted(task)) return;
-  pages_.alloc({event.frame, event.order}, {event.stack, task}, event.time_ns);
+  uint32_t stack = event.stack;
+  if (stacks_.is_loading(stack)) {
+    stack = stacks_.of_load(
+        stack, modules_.load_of(event.other_pid, stacks_.is_init(stack)));
+  }
+  stacks_.use(stack, modules_.time());
+  pages_.alloc({event.frame, event.order}, {stack, task}, event.time_ns);
 }
 
 // Those whose process ended on the way are never mapped again.
@@ -220,6 +241,7 @@ void EventAccount::fill_head(model::Trace& head, model::TraceBackend backend) {
   head.faults.unmatched_migrations = unmatched_moves_;
   head.faults.table_full += stacks_full_;
   head.notes = notes_;
+  modules_.add_losses(head.notes);
 }
 
 model::Trace EventAccount::read(model::TraceBackend backend) {
@@ -237,7 +259,7 @@ model::Trace EventAccount::read(model::TraceBackend backend) {
   const std::vector<uint32_t> stack_of = stacks_.build(
       roots_, used_stacks,
       ended_ns_ != 0 ? FrameNames::Patience::None : FrameNames::Patience::Some,
-      builder, notes_);
+      modules_, builder, notes_);
   const std::vector<uint32_t> task_of = tasks_.build(used_tasks, builder);
   const uint64_t now_ns = now_or_end_ns();
   pages_.build({stack_of, task_of}, now_ns, builder);

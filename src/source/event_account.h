@@ -19,6 +19,7 @@
 
 #include "base/result.h"
 #include "model/trace.h"
+#include "source/event_modules.h"
 #include "source/live_trace.h"
 #include "source/page_account.h"
 #include "source/roots.h"
@@ -38,16 +39,21 @@ struct PageEvent {
     Rename,
     Exec,
     Exit,
+    ModuleLoad,
+    ModuleFree,
   };
   uint64_t time_ns = 0;  // monotonic
   uint64_t frame = 0;
   uint64_t address = 0;  // Unmap, Remap: where it is mapped
   // The process; of Thread, Fork, Rename and Exec the one that is told of.
   int32_t pid = 0;
-  // Fork: the parent; Thread: the thread; Unmap, Remap: the thread that moves;
-  // Exit: not 0 when it was the last thread.
+  // Fork: the parent; Thread, ModuleLoad, ModuleFree and Alloc: the thread;
+  // Unmap, Remap: the thread that moves; Exit: not 0 when it was the last
+  // thread.
   int32_t other_pid = 0;
-  uint32_t stack = 0;  // Alloc: the stack; Rename, Exec: the name
+  // Alloc: the stack; Rename, Exec: the name; ModuleLoad, ModuleFree: the
+  // number of its stay.
+  uint32_t stack = 0;
   uint8_t order = 0;
   Kind kind = Kind::Free;
 };
@@ -104,6 +110,10 @@ void EventMerge::take(uint64_t before_ns, Take take) {
 
 class EventAccount {
  public:
+  // How long after it happened an event may still be missing from its ring: a
+  // virtual CPU can be taken away while it writes one.
+  static constexpr uint64_t kLatestNs = 50'000'000;
+
   struct Setup {
     size_t source_count = 1;
     // Functions of the kernel that trace and stand on top of stacks.
@@ -122,6 +132,13 @@ class EventAccount {
   uint32_t keep_name(std::string name);
   // Reads the arguments at once: it may have ended when its turn comes.
   void push_exec(size_t source, uint64_t time_ns, int32_t pid);
+  // Has an eye on modules from here on, which takes some 100 ms.
+  void follow_modules() { modules_.begin(notes_); }
+  // `event` with its kind, time and thread.
+  void push_module(size_t source, PageEvent event, const std::string& name);
+  // As soon as it may be: what one that comes calls its functions of init is
+  // soon forgotten.
+  void look_at_modules() { modules_.look(); }
   void push(size_t source, const PageEvent& event) {
     merge_.push(source, event);
   }
@@ -157,6 +174,7 @@ class EventAccount {
   bool tells_threads_only_;
   uint64_t page_size_ = 4096;
   EventMerge merge_;
+  EventModules modules_;
   TraceStacks stacks_;
   TraceTasks tasks_;
   PageAccount pages_;

@@ -16,8 +16,6 @@ namespace {
 
 using Kind = PageEvent::Kind;
 
-constexpr size_t kMostFrames = 64;
-
 // What is told of tasks; a kernel without one of them costs names.
 struct TaskEvent {
   const char* name;
@@ -71,6 +69,11 @@ std::vector<std::string_view> FtraceEvents::task_events() {
   return names;
 }
 
+std::vector<std::string_view> FtraceEvents::module_events() const {
+  if (!modules_.sees_modules()) return {};
+  return {ModuleEventReader::kLoad, ModuleEventReader::kFree};
+}
+
 bool FtraceEvents::sees_all_of_tasks() const {
   return tasks_.size() == std::size(kTaskEvents);
 }
@@ -79,6 +82,7 @@ base::Status FtraceEvents::read_formats(const base::Directory& tracefs) {
   base::Result<PageEventReader> reader = PageEventReader::make(tracefs);
   if (!reader) return reader.error();
   reader_ = std::move(*reader);
+  modules_ = ModuleEventReader::make(tracefs);
   base::Result<std::string> header =
       base::read_file_at(tracefs, "events/header_page");
   if (!header) return header.error();
@@ -230,6 +234,17 @@ void FtraceEvents::take_task(size_t source, const TaskLayout& layout,
   account_->push(source, event);
 }
 
+void FtraceEvents::take_module(size_t source, Kind kind,
+                               const parse::FtraceRecord& record) {
+  PageEvent event;
+  event.kind = kind;
+  event.time_ns = record.time_ns;
+  event.other_pid =
+      static_cast<int32_t>(parse::read_field(record.data, thread_).value_or(0));
+  account_->push_module(source, event, modules_.name_in(kind, record.data));
+  if (all_have_stacks_) wait_for_stack(source, std::nullopt, record.data);
+}
+
 void FtraceEvents::take(size_t source, const parse::FtraceRecord& record) {
   const std::optional<uint64_t> id = parse::read_field(record.data, type_);
   if (!id) return;
@@ -237,6 +252,11 @@ void FtraceEvents::take(size_t source, const parse::FtraceRecord& record) {
   for (const PageEventName& event : kPageEvents) {
     if (reader_.event_id(event.kind) == *id) {
       return take_page_event(source, event.kind, record);
+    }
+  }
+  for (Kind kind : {Kind::ModuleLoad, Kind::ModuleFree}) {
+    if (modules_.event_id(kind) == *id) {
+      return take_module(source, kind, record);
     }
   }
   for (const TaskLayout& layout : tasks_) {

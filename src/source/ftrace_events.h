@@ -17,6 +17,7 @@
 #include "parse/ftrace_page.h"
 #include "parse/trace_format.h"
 #include "source/event_account.h"
+#include "source/module_event_reader.h"
 #include "source/page_event_reader.h"
 
 namespace tidemark::source {
@@ -31,6 +32,8 @@ class FtraceEvents {
   // for in this order: the end of a page is listened for before its beginning.
   std::vector<std::string_view> page_events() const;
   static std::vector<std::string_view> task_events();
+  // None on a kernel without modules.
+  std::vector<std::string_view> module_events() const;
 
   bool sees_moves() const { return reader_.sees_moves(); }
   bool sees_all_of_tasks() const;
@@ -65,12 +68,15 @@ class FtraceEvents {
   void take_stack(size_t source, std::string_view record);
   void take_task(size_t source, const TaskLayout& layout,
                  const parse::FtraceRecord& record);
+  void take_module(size_t source, PageEvent::Kind kind,
+                   const parse::FtraceRecord& record);
   void wait_for_stack(size_t source, std::optional<PageEvent> event,
                       std::string_view record);
   void push_without_stack(size_t source, const Waiting& waiting);
   int level_of(std::string_view record) const;
 
   PageEventReader reader_;
+  ModuleEventReader modules_;
   parse::FtracePageLayout page_layout_;
   parse::TraceFormat stack_;
   parse::TraceField stack_size_;

@@ -29,8 +29,6 @@ namespace tidemark::source {
 namespace {
 
 constexpr uint64_t kFewestRingKiB = 64;
-// As perf_trace.cc.
-constexpr uint64_t kLatestNs = 50'000'000;
 // A buffer of 4 MiB takes some 80 ms to fill at the highest rate there is. That
 // a part of it is filled can be waited for on new kernels only.
 constexpr long kDrainEveryNs = 20'000'000;
@@ -167,6 +165,8 @@ base::Status FtraceTrace::enable_events() const {
   };
   for (std::string_view name : FtraceEvents::task_events())
     static_cast<void>(enable(name));
+  for (std::string_view name : events_.module_events())
+    static_cast<void>(enable(name));
   for (std::string_view name : events_.page_events()) {
     base::Status status = enable(name);
     if (!status) return status;
@@ -230,6 +230,7 @@ base::Status FtraceTrace::configure(const TraceOptions& options) {
   if (!account) return account.error();
   account_ = std::move(*account);
   events_.begin(*account_, cpus_.size(), all_have_stacks_);
+  if (!events_.module_events().empty()) account_->follow_modules();
   if (!events_.sees_moves()) account_->add_note(PageEventReader::kBlindToMoves);
   if (!events_.sees_all_of_tasks()) {
     account_->add_note(
@@ -275,7 +276,7 @@ void FtraceTrace::drain() {
   static_cast<void>(::read(timer_.get(), &ticks, sizeof ticks));
   const uint64_t now_ns = base::monotonic_ns();
   drain_buffers();
-  account_->settle(now_ns - kLatestNs);
+  account_->settle(now_ns - EventAccount::kLatestNs);
 }
 
 uint64_t FtraceTrace::lost_events() const {

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <functional>
 #include <limits>
 #include <numeric>
-
-#include "base/fd.h"
-#include "parse/kallsyms.h"
+#include <string>
+#include <utility>
 
 namespace tidemark::source {
 namespace {
@@ -24,19 +22,18 @@ bool is_code(char type) {
   return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
-// Each symbol of the file in its order.
-base::Status for_each_symbol(
-    const Roots& roots,
-    const std::function<void(const KernelSymbolLine&)>& visit) {
-  base::Result<base::Fd> file =
-      base::open_file_at(roots.proc, std::string(kFile));
-  if (!file) return file.error();
+// Each symbol of an open file in its order, with its line's place behind where
+// the reading began.
+using VisitPlaced = std::function<void(const KernelSymbolLine&, size_t)>;
+base::Status read_symbols(const base::Fd& file, const Roots& roots,
+                          const VisitPlaced& visit) {
   constexpr size_t kBlock = 65536;
   std::string block(kBlock, '\0');
   size_t kept = 0;  // the beginning of a line
+  size_t passed = 0;
   while (true) {
     const ssize_t got =
-        ::read(file->get(), block.data() + kept, block.size() - kept);
+        ::read(file.get(), block.data() + kept, block.size() - kept);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
       return base::fail_errno(roots.proc.join(kFile), errno);
@@ -46,13 +43,31 @@ base::Status for_each_symbol(
         got == 0 ? all.size() : all.rfind('\n') + 1;  // 0 without a newline
     std::string_view lines = all.substr(0, end);
     KernelSymbolLine symbol;
-    while (parse::take_kernel_symbol(lines, symbol))
-      visit(symbol);
+    size_t left = lines.size();
+    while (parse::take_kernel_symbol(lines, symbol)) {
+      visit(symbol, passed + end - left);
+      left = lines.size();
+    }
     if (got == 0) return base::Ok{};
+    passed += end;
     kept = all.size() - end;
     std::copy_n(all.data() + end, kept, block.data());
     if (kept == block.size()) kept = 0;  // no line is that long
   }
+}
+
+base::Result<base::Fd> open_symbols(const Roots& roots) {
+  return base::open_file_at(roots.proc, std::string(kFile));
+}
+
+base::Status for_each_symbol(
+    const Roots& roots,
+    const std::function<void(const KernelSymbolLine&)>& visit) {
+  base::Result<base::Fd> file = open_symbols(roots);
+  if (!file) return file.error();
+  return read_symbols(
+      *file, roots,
+      [&](const KernelSymbolLine& symbol, size_t) { visit(symbol); });
 }
 
 base::Error hidden(const Roots& roots) {
@@ -128,6 +143,56 @@ base::Result<std::vector<CodeRange>> find_code(
   if (!status) return status.error();
   if (all_zero) return hidden(roots);
   return ranges;
+}
+
+base::Status ModuleFunctions::find_place() {
+  base::Result<base::Fd> file = open_symbols(roots_);
+  if (!file) return file.error();
+  bool is_past = false;
+  bool all_zero = true;
+  base::Status status = read_symbols(
+      *file, roots_, [&](const KernelSymbolLine& symbol, size_t place) {
+        if (symbol.address != 0) all_zero = false;
+        is_past |= !symbol.module.empty();
+        if (!is_past) place_ = place;
+      });
+  if (status && all_zero) return hidden(roots_);
+  return status;
+}
+
+base::Status ModuleFunctions::open() {
+  if (place_ == 0) {
+    base::Status status = find_place();
+    if (!status) return status;
+  }
+  base::Result<base::Fd> file = open_symbols(roots_);
+  if (!file) return file.error();
+  std::string passed(65536, '\0');
+  for (size_t left = place_; left > 0;) {
+    // Never more than is left: the kernel stops at the line that fills it.
+    const ssize_t got =
+        ::read(file->get(), passed.data(), std::min(left, passed.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return base::fail_errno(roots_.proc.join(kFile), errno);
+    if (got == 0) break;
+    left -= static_cast<size_t>(got);
+  }
+  file_ = std::move(*file);
+  return base::Ok{};
+}
+
+base::Status ModuleFunctions::read(const Visit& visit) {
+  if (!file_) return base::fail(base::ErrorKind::System, "read once already");
+  const base::Fd file = std::exchange(file_, base::Fd());
+  return read_symbols(
+      file, roots_, [&](const KernelSymbolLine& symbol, size_t) {
+        // "__builtin__kprobes" and the like are no modules.
+        if (symbol.module.empty() || symbol.module == "bpf" ||
+            symbol.module.starts_with("__builtin__") || !is_code(symbol.type)) {
+          return;
+        }
+        visit(symbol);
+      });
 }
 
 }  // namespace tidemark::source

@@ -108,6 +108,7 @@ std::optional<PageEvent> PageEventReader::read_block(
   if (!account.is_asked_for(event.order, gfp)) return std::nullopt;
   event.pid = static_cast<int32_t>(
       parse::read_field(record, layout.thread).value_or(0));
+  event.other_pid = event.pid;
   return event;
 }
 

@@ -191,6 +191,10 @@ base::Result<PageOwnerTrace> trace_of_stacks(const base::Directory& debugfs,
 
 }  // namespace
 
+bool has_page_owner(const Roots& roots) {
+  return static_cast<bool>(open_records(roots, {}));
+}
+
 base::Result<parse::PageOwnerFaults> read_page_owner_records(
     const Roots& roots, const std::string& path,
     const parse::PageOwnerVisitor& visit) {

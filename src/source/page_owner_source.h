@@ -31,6 +31,9 @@ struct PageOwnerOptions {
 base::Result<PageOwnerTrace> read_page_owner(const Roots& roots,
                                              const PageOwnerOptions& options);
 
+// Whether the running kernel notes who took each page, and we may read it.
+bool has_page_owner(const Roots& roots);
+
 // The records one by one, all of them, for reports that group by other things.
 // The live file costs a call to the kernel each: 1.5 s for 10,606 records in an
 // emulated guest of 256 MB.

@@ -115,8 +115,10 @@ const model::TraceFrame* FrameNames::find(uint64_t address) const {
   return frame != frames_.end() ? &frame->second : nullptr;
 }
 
-const model::TraceFrame& FrameNames::at(uint64_t address) const {
-  return *find(address);
+model::TraceFrame FrameNames::at(uint64_t address) const {
+  const model::TraceFrame* known = find(address);
+  if (known) return *known;
+  return {address, {}, 0, {}, {}};
 }
 
 base::Result<std::vector<MeantCode>> find_meant_code(
@@ -179,7 +181,27 @@ uint32_t TraceStacks::add(std::span<const uint64_t> addresses) {
   for (uint64_t address : own) {
     stack.is_interrupt |= is(address, CodeMeaning::Interrupt);
     stack.has_wanted |= is(address, CodeMeaning::Wanted);
+    stack.is_init |= is(address, CodeMeaning::Init);
+    stack.is_loading |= is(address, CodeMeaning::Loading);
   }
+  // The loader may have left with its last call.
+  stack.is_loading |= stack.is_init;
+  return at->second;
+}
+
+void TraceStacks::use(uint32_t stack, uint32_t time) {
+  if (!stacks_[stack].first_use) stacks_[stack].first_use = time;
+}
+
+uint32_t TraceStacks::of_load(uint32_t stack, uint32_t load) {
+  if (load == 0 || loads_.size() >= kMostSeen) return stack;
+  auto [at, is_new] =
+      loads_.try_emplace({stack, load}, static_cast<uint32_t>(stacks_.size()));
+  if (!is_new) return at->second;
+  Stack loading = stacks_[stack];
+  loading.load = load;
+  loading.first_use.reset();
+  stacks_.push_back(std::move(loading));
   return at->second;
 }
 
@@ -221,6 +243,7 @@ std::optional<uint32_t> TraceStacks::find(std::span<const uint64_t> addresses) {
 std::vector<uint32_t> TraceStacks::build(const Roots& roots,
                                          const std::vector<bool>& is_used,
                                          FrameNames::Patience patience,
+                                         const EventModules& modules,
                                          model::TraceBuilder& builder,
                                          std::vector<std::string>& notes) {
   const size_t count = std::min(stacks_.size(), is_used.size());
@@ -231,12 +254,20 @@ std::vector<uint32_t> TraceStacks::build(const Roots& roots,
                      stacks_[i].addresses.end());
   }
   names_.learn(roots, addresses, patience, notes);
+  builder.head().modules = modules.history().modules();
   std::vector<uint32_t> stack_of(stacks_.size());
   for (size_t i = 0; i < count; ++i) {
     if (!is_used[i]) continue;
     std::vector<uint32_t> indices;
-    for (uint64_t address : stacks_[i].addresses)
-      indices.push_back(builder.frame(names_.at(address)));
+    const Stack& stack = stacks_[i];
+    for (uint64_t address : stack.addresses) {
+      model::TraceFrame frame = modules.history().frame_at(
+          names_.at(address), stack.first_use.value_or(0));
+      if (stack.load != 0 && loads_modules(frame)) {
+        frame.loads = modules.name_of(stack.load);
+      }
+      indices.push_back(builder.frame(frame));
+    }
     stack_of[i] = builder.stack(indices);
   }
   return stack_of;

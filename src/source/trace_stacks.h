@@ -2,6 +2,7 @@
 // stack of every event.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -9,13 +10,18 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "model/trace_builder.h"
+#include "source/event_modules.h"
 #include "source/roots.h"
 
 namespace tidemark::source {
+
+// Of a stack, as many as bpf/trace.h keeps: what lies farther out is left out.
+inline constexpr size_t kMostFrames = 64;
 
 // Code that says what a stack is about.
 enum class CodeMeaning : uint8_t {
@@ -53,8 +59,9 @@ class FrameNames {
   bool learn(const Roots& roots, const std::vector<uint64_t>& addresses,
              Patience patience, std::vector<std::string>& notes);
 
-  // Of one of those that were learned.
-  const model::TraceFrame& at(uint64_t address) const;
+  // Nameless where it was not learned: tables that are read while they grow
+  // may have one more by now.
+  model::TraceFrame at(uint64_t address) const;
   // Null: it was not.
   const model::TraceFrame* find(uint64_t address) const;
 
@@ -81,15 +88,22 @@ class TraceStacks {
   }
   // Of no use without code that is wanted.
   bool has_wanted(uint32_t stack) const { return stacks_[stack].has_wanted; }
+  bool is_loading(uint32_t stack) const { return stacks_[stack].is_loading; }
+  bool is_init(uint32_t stack) const { return stacks_[stack].is_init; }
   std::span<const uint64_t> addresses(uint32_t stack) const {
     return stacks_[stack].addresses;
   }
+  // It is in use now that so many modules have come and gone.
+  void use(uint32_t stack, uint32_t time);
+  // The same code when it loads something certain, counted from 1.
+  uint32_t of_load(uint32_t stack, uint32_t load);
 
   // Adds those that are used with their names; the builder's index for each of
   // ours.
   std::vector<uint32_t> build(const Roots& roots,
                               const std::vector<bool>& is_used,
                               FrameNames::Patience patience,
+                              const EventModules& modules,
                               model::TraceBuilder& builder,
                               std::vector<std::string>& notes);
 
@@ -98,6 +112,10 @@ class TraceStacks {
     std::vector<uint64_t> addresses;
     bool is_interrupt = false;
     bool has_wanted = false;
+    bool is_loading = false;
+    bool is_init = false;
+    uint32_t load = 0;                  // 0: it loads nothing
+    std::optional<uint32_t> first_use;  // empty: there was none yet
   };
   // As they came, with what traces on top: several may stand for one stack.
   struct Seen {
@@ -115,6 +133,7 @@ class TraceStacks {
   FrameNames names_;
   std::vector<Stack> stacks_;
   std::map<std::vector<uint64_t>, uint32_t> known_;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> loads_;  // stack and load
   std::vector<Seen> seen_;
   size_t seen_count_ = 0;
   std::vector<uint64_t> seen_addresses_;

@@ -140,6 +140,7 @@ class Recording::Reader {
                                int64_t& found_tick, uint64_t& low_count);
   base::Status read_trace_faults(int64_t tick, model::TraceFaults& faults);
   base::Status read_trace_modules(int64_t tick, model::Trace& trace);
+  base::Status read_trace_additions(int64_t tick, model::Trace& trace);
   base::Result<uint64_t> folded_task_count();
   base::Status read_trace_notes(int64_t tick, model::Trace& trace);
   base::Status read_trace_tasks(int64_t first, int64_t last, TraceParts& parts,

@@ -5,7 +5,9 @@
 
 #include "base/text.h"
 #include "store/recording_reader.h"
+#include "store/trace_before_rows.h"
 #include "store/trace_schema.h"
+#include "store/trace_slab_rows.h"
 
 namespace tidemark::store {
 namespace {
@@ -236,6 +238,22 @@ base::Status Recording::Reader::read_trace_modules(int64_t tick, Trace& trace) {
   });
 }
 
+base::Status Recording::Reader::read_trace_additions(int64_t tick,
+                                                     Trace& trace) {
+  base::Result<bool> has_them = has_trace_additions(database_);
+  if (!has_them) return has_them.error();
+  if (!*has_them) return base::Ok{};
+  base::Result<std::optional<model::TraceBefore>> before =
+      read_trace_before(database_);
+  if (!before) return before.error();
+  trace.before = std::move(*before);
+  base::Result<std::optional<model::Reading<model::SlabTrace>>> slab =
+      read_trace_slab(database_, tick);
+  if (!slab) return slab.error();
+  trace.slab = std::move(*slab);
+  return base::Ok{};
+}
+
 base::Result<uint64_t> Recording::Reader::folded_task_count() {
   base::Result<Statement> row =
       database_.prepare("SELECT value FROM recording WHERE name = ?");
@@ -415,6 +433,7 @@ base::Result<Trace> Recording::Reader::trace_at(int64_t tick) {
   if (status) status = read_trace_faults(last, trace->faults);
   if (status) status = read_trace_notes(last, *trace);
   if (status) status = read_trace_modules(last, *trace);
+  if (status) status = read_trace_additions(last, *trace);
   if (!status) return status.error();
   return trace;
 }

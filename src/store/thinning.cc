@@ -152,7 +152,7 @@ std::string move_list(const std::string& table, const std::string& columns) {
 }
 
 // Peaks are in the rows of the last tick as well as in those of their own.
-std::string trace_script() {
+std::string trace_script(bool has_additions) {
   return move_plain("trace_change", "leaf",
                     "pages, peak, machine_peak, allocations, held_since") +
          move_plain("trace_task_change", "task", "pages, peak") +
@@ -160,6 +160,11 @@ std::string trace_script() {
          move_plain("trace_image", "task", "name, command, flags") +
          move_list("trace_note", "text") +
          move_list("trace_module", "name, image_bytes, flags") +
+         (has_additions ? move_plain("trace_slab_sum", "name", "count") +
+                              move_plain("trace_slab_change", "site",
+                                         "bytes, peak_bytes, objects, "
+                                         "allocations, untold")
+                        : std::string()) +
          "INSERT OR IGNORE INTO trace_keyframe SELECT new FROM temp.thin "
          "WHERE old IN (SELECT tick FROM trace_keyframe);"
          "DELETE FROM trace_keyframe WHERE tick IN "
@@ -168,8 +173,8 @@ std::string trace_script() {
          "(SELECT old FROM temp.thin WHERE old <> new);";
 }
 
-std::string script(bool has_trace) {
-  return "BEGIN IMMEDIATE;" + (has_trace ? trace_script() : std::string()) +
+std::string script(const std::string& of_trace) {
+  return "BEGIN IMMEDIATE;" + of_trace +
          move_rows("proc_change", "process, no",
                    "trait, size, pss, pss_dirty, shared_clean, shared_dirty, "
                    "private_clean, private_dirty, referenced, anonymous, swap, "
@@ -242,7 +247,10 @@ base::Result<uint64_t> thin_once(Database& database, int64_t newest) {
   if (gone == 0) return gone;
   base::Result<bool> has_trace = has_trace_section(database);
   if (!has_trace) return has_trace.error();
-  status = database.execute(script(*has_trace));
+  base::Result<bool> has_additions = has_trace_additions(database);
+  if (!has_additions) return has_additions.error();
+  status = database.execute(
+      script(*has_trace ? trace_script(*has_additions) : std::string()));
   if (!status) {
     if (database.is_in_transaction()) {
       base::Status undone = database.execute("ROLLBACK");

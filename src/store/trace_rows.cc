@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "store/schema.h"
+#include "store/trace_before_rows.h"
 #include "store/trace_schema.h"
 
 namespace tidemark::store {
@@ -287,117 +288,21 @@ base::Status TraceRows::end_missing() {
   return base::Ok{};
 }
 
-base::Status TraceRows::write_info(std::string_view name,
-                                   const std::string& value) {
-  auto [at, is_new] = info_.try_emplace(name, value);
-  if (!is_new && at->second == value) return base::Ok{};
-  at->second = value;
-  statements_.info.bind(0, name);
-  statements_.info.bind(1, std::string_view(at->second));
-  return statements_.info.run();
-}
-
-base::Status TraceRows::write_head(const Trace& trace) {
-  for (const TraceNumber& number : kTraceNumbers) {
-    base::Status status =
-        write_info(number.name, std::to_string(trace.*number.target));
-    if (!status) return status;
-  }
-  base::Status status =
-      write_info(kTraceBackendName,
-                 std::string(model::trace_backend_token(trace.backend)));
-  for (const TraceSwitch& each : kTraceSwitches) {
-    if (status) status = write_info(each.name, trace.*each.target ? "1" : "0");
-  }
-  uint64_t folded_count = 0;
-  for (const TraceTask& task : trace.tasks)
-    folded_count += task.folded_count;
-  if (!status) return status;
-  return write_info(kTraceFoldedName, std::to_string(folded_count));
-}
-
-base::Status TraceRows::write_faults(const model::TraceFaults& faults) {
-  for (const TraceFaultName& fault : kTraceFaultNames) {
-    const uint64_t count = faults.*fault.target;
-    const bool is_told = faults_ && (*faults_).*fault.target == count;
-    if (is_told && !is_keyframe_) continue;
-    base::Result<int64_t> name = interned_->text(fault.name);
-    if (!name) return name.error();
-    statements_.fault.bind(0, tick_);
-    statements_.fault.bind(1, *name);
-    statements_.fault.bind(2, static_cast<int64_t>(count));
-    base::Status status = statements_.fault.run();
-    if (!status) return status;
-  }
-  faults_ = faults;
-  return base::Ok{};
-}
-
-base::Status TraceRows::write_notes(const std::vector<std::string>& notes) {
-  if (notes_ == notes || (!notes_ && notes.empty())) return base::Ok{};
-  notes_ = notes;
-  for (size_t i = 0; i < notes.size(); ++i) {
-    base::Result<int64_t> text = interned_->text(notes[i]);
-    if (!text) return text.error();
-    statements_.note.bind(0, tick_);
-    statements_.note.bind(1, static_cast<int64_t>(i));
-    statements_.note.bind(2, *text);
-    base::Status status = statements_.note.run();
-    if (!status) return status;
-  }
-  return base::Ok{};
-}
-
-base::Status TraceRows::write_modules(
-    const std::vector<model::TraceModule>& modules) {
-  if (modules_ == modules) return base::Ok{};
-  modules_ = modules;
-  for (size_t i = 0; i < modules.size(); ++i) {
-    const model::TraceModule& module = modules[i];
-    base::Result<int64_t> name = interned_->text(module.name);
-    if (!name) return name.error();
-    const int flags = (module.was_loaded ? kTraceModuleWasLoaded : 0) |
-                      (module.was_unloaded ? kTraceModuleWasUnloaded : 0);
-    Statement& row = statements_.module;
-    row.bind(0, tick_);
-    row.bind(1, static_cast<int64_t>(i));
-    row.bind(2, *name);
-    row.bind(3, static_cast<int64_t>(module.image_bytes));
-    row.bind(4, int64_t{flags});
-    base::Status status = row.run();
-    if (!status) return status;
-  }
-  return base::Ok{};
-}
-
-base::Status TraceRows::write_tick(const Trace& trace) {
-  size_t low_count = 0;
-  for (const TraceLeaf& leaf : trace.leaves)
-    low_count = std::max(low_count, leaf.lows.size());
-  Statement& row = statements_.tick;
-  row.bind(0, tick_);
-  row.bind(1, static_cast<int64_t>(trace.elapsed_ns));
-  row.bind(2, static_cast<int64_t>(trace.pages));
-  row.bind(3, static_cast<int64_t>(trace.peak_pages));
-  row.bind(4, static_cast<int64_t>(trace.peak_realtime_ns));
-  row.bind(5, static_cast<int64_t>(trace.low_stretch_ns));
-  row.bind(6, static_cast<int64_t>(low_count));
-  return row.run();
-}
-
 base::Status TraceRows::write(const Trace& trace, int64_t tick,
                               Interned& interned) {
   interned_ = &interned;
   tick_ = tick;
   base::Status status = begin(trace);
-  if (status) status = write_head(trace);
   if (status) status = write_tasks(trace);
   if (status) status = write_leaves(trace);
   if (status) status = end_missing();
-  if (status) status = write_faults(trace.faults);
-  if (status) status = write_notes(trace.notes);
-  if (status) status = write_modules(trace.modules);
-  if (status) status = write_tick(trace);
+  if (status) status = head_.write(trace, tick, is_keyframe_, interned);
+  if (status && trace.before) {
+    status = write_trace_before(*database_, *trace.before, interned);
+  }
+  if (status && trace.slab) {
+    status = slab_.write(*trace.slab, tick, interned);
+  }
   if (is_keyframe_) keyframe_rows_ = std::exchange(rows_since_keyframe_, 0);
   interned_ = nullptr;
   return status;
@@ -405,12 +310,7 @@ base::Status TraceRows::write(const Trace& trace, int64_t tick,
 
 base::Status TraceRows::prepare(Database& database) {
   const std::pair<Statement*, const char*> wanted[] = {
-      {&statements_.info, "INSERT OR REPLACE INTO recording VALUES(?,?)"},
-      {&statements_.tick, "INSERT INTO trace_tick VALUES(?,?,?,?,?,?,?)"},
       {&statements_.keyframe, "INSERT INTO trace_keyframe VALUES(?)"},
-      {&statements_.fault, "INSERT INTO trace_fault VALUES(?,?,?)"},
-      {&statements_.note, "INSERT INTO trace_note VALUES(?,?,?)"},
-      {&statements_.module, "INSERT INTO trace_module VALUES(?,?,?,?,?)"},
       {&statements_.frame,
        "INSERT OR REPLACE INTO trace_frame VALUES(?,?,?,?,?,?)"},
       {&statements_.stack, "INSERT INTO trace_stack VALUES(?,?,?)"},
@@ -428,6 +328,12 @@ base::Status TraceRows::prepare(Database& database) {
     if (!made) return made.error();
     *statement = std::move(*made);
   }
+  base::Result<TraceHeadRows> head = TraceHeadRows::open(database);
+  if (!head) return head.error();
+  head_ = std::move(*head);
+  base::Result<TraceSlabRows> slab = TraceSlabRows::open(database);
+  if (!slab) return slab.error();
+  slab_ = std::move(*slab);
   return base::Ok{};
 }
 
@@ -494,7 +400,10 @@ base::Result<TraceRows> TraceRows::open(Database& database) {
   if (!is_there) return is_there.error();
   base::Status status =
       *is_there ? base::Status(base::Ok{}) : create_trace_section(database);
+  // A file from before they were there gets them now.
+  if (status) status = add_trace_additions(database);
   TraceRows rows;
+  rows.database_ = &database;
   if (status) status = rows.prepare(database);
   if (status && *is_there) status = rows.load(database);
   if (!status) return status.error();

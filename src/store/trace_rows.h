@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -14,6 +13,8 @@
 #include "model/trace.h"
 #include "store/database.h"
 #include "store/interned.h"
+#include "store/trace_head_rows.h"
+#include "store/trace_slab_rows.h"
 
 namespace tidemark::store {
 
@@ -64,12 +65,7 @@ class TraceRows {
     std::vector<uint64_t> lows;  // as written; empty: they are not
   };
   struct Statements {
-    Statement info;
-    Statement tick;
     Statement keyframe;
-    Statement fault;
-    Statement note;
-    Statement module;
     Statement frame;
     Statement stack;
     Statement task;
@@ -104,14 +100,11 @@ class TraceRows {
   base::Status write_tasks(const model::Trace& trace);
   base::Status write_leaves(const model::Trace& trace);
   base::Status end_missing();
-  base::Status write_head(const model::Trace& trace);
-  base::Status write_info(std::string_view name, const std::string& value);
-  base::Status write_faults(const model::TraceFaults& faults);
-  base::Status write_notes(const std::vector<std::string>& notes);
-  base::Status write_modules(const std::vector<model::TraceModule>& modules);
-  base::Status write_tick(const model::Trace& trace);
 
+  Database* database_ = nullptr;
   Statements statements_;
+  TraceHeadRows head_;
+  TraceSlabRows slab_;
   std::map<FrameKey, int64_t> frames_;
   std::unordered_map<uint64_t, int64_t> stacks_;  // by parent and frame
   std::map<TaskKey, Task> tasks_;
@@ -126,10 +119,6 @@ class TraceRows {
   std::vector<int64_t> task_ids_;
 
   // As last written.
-  std::map<std::string_view, std::string> info_;
-  std::optional<model::TraceFaults> faults_;
-  std::optional<std::vector<std::string>> notes_;
-  std::vector<model::TraceModule> modules_;
   std::optional<int64_t> keyframe_tick_;
   uint64_t keyframe_rows_ = 0;  // that it took
   uint64_t rows_since_keyframe_ = 0;

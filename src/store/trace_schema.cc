@@ -1,6 +1,6 @@
 #include "store/trace_schema.h"
 
-#include <iterator>
+#include <span>
 #include <string>
 
 #include "store/schema.h"
@@ -65,6 +65,80 @@ constexpr const char* kTraceTableNames[] = {
     "trace_module",      "trace_frame",    "trace_stack",  "trace_task",
     "trace_image",       "trace_leaf",     "trace_change", "trace_low",
     "trace_task_change",
+};
+
+// What a cache holds for a caller is what the last row up to a tick says; bytes
+// null: not told of any more. The caller is no frame of the trace: those may
+// wait for their names.
+constexpr const char* kAdditionalTables = R"sql(
+CREATE TABLE trace_slab_sum(
+  tick INT NOT NULL, name INT NOT NULL, count INT NOT NULL,
+  PRIMARY KEY(tick, name)) STRICT, WITHOUT ROWID;
+CREATE TABLE trace_slab_site(
+  id INTEGER PRIMARY KEY, cache INT NOT NULL, address INT NOT NULL,
+  symbol INT NOT NULL, offset INT NOT NULL, module INT NOT NULL) STRICT;
+CREATE TABLE trace_slab_change(
+  site INT NOT NULL, tick INT NOT NULL, bytes INT, peak_bytes INT,
+  objects INT, allocations INT, untold INT,
+  PRIMARY KEY(site, tick)) STRICT, WITHOUT ROWID;
+
+-- Which of the kernel's files told of the time before. part: 0 modules,
+-- 1 vmalloc areas, 2 slab caches, 3 lines of code, 4 pages by module. unknown:
+-- why it did not. form: of addresses, 0 real, 1 hashed, 2 hidden.
+CREATE TABLE trace_before(
+  part INTEGER PRIMARY KEY, unknown INT, form INT NOT NULL) STRICT;
+CREATE TABLE trace_before_module(
+  no INTEGER PRIMARY KEY, name INT NOT NULL, bytes INT NOT NULL,
+  address INT) STRICT;
+-- flags: 1 may be mapped by processes, 2 its list of pages is vmalloc'ed.
+CREATE TABLE trace_before_area(
+  no INTEGER PRIMARY KEY, first INT, behind INT, bytes INT NOT NULL,
+  caller INT NOT NULL, pages INT, phys INT, kind INT NOT NULL,
+  flags INT NOT NULL) STRICT;
+CREATE TABLE trace_before_cache(
+  no INTEGER PRIMARY KEY, name INT NOT NULL, active_objects INT NOT NULL,
+  objects INT NOT NULL, object_bytes INT NOT NULL,
+  objects_per_slab INT NOT NULL, pages_per_slab INT NOT NULL,
+  active_slabs INT NOT NULL, slabs INT NOT NULL) STRICT;
+CREATE TABLE trace_before_code(
+  no INTEGER PRIMARY KEY, file INT NOT NULL, line INT NOT NULL,
+  module INT NOT NULL, function INT NOT NULL, bytes INT NOT NULL,
+  calls INT NOT NULL, is_inexact INT NOT NULL) STRICT;
+CREATE TABLE trace_before_pages(
+  no INTEGER PRIMARY KEY, module INT NOT NULL, pages INT NOT NULL) STRICT;
+
+CREATE VIEW trace_slab_sites AS
+  SELECT s.id AS site, (SELECT value FROM text WHERE id = s.cache) AS cache,
+    s.address, (SELECT value FROM text WHERE id = s.symbol) AS symbol,
+    s.offset, (SELECT value FROM text WHERE id = s.module) AS module
+  FROM trace_slab_site s;
+CREATE VIEW trace_slab_changes AS
+  SELECT c.tick, c.site, c.bytes, c.peak_bytes, c.objects, c.allocations,
+    c.untold FROM trace_slab_change c;
+CREATE VIEW trace_before_modules AS
+  SELECT (SELECT value FROM text WHERE id = m.name) AS name, m.bytes
+  FROM trace_before_module m;
+CREATE VIEW trace_before_areas AS
+  SELECT (SELECT value FROM text WHERE id = a.caller) AS caller, a.bytes,
+    a.pages FROM trace_before_area a;
+CREATE VIEW trace_before_caches AS
+  SELECT (SELECT value FROM text WHERE id = c.name) AS name, c.objects,
+    c.object_bytes, c.slabs * c.pages_per_slab AS pages
+  FROM trace_before_cache c;
+CREATE VIEW trace_before_lines AS
+  SELECT (SELECT value FROM text WHERE id = c.file) AS file, c.line,
+    (SELECT value FROM text WHERE id = c.module) AS module,
+    (SELECT value FROM text WHERE id = c.function) AS function, c.bytes,
+    c.calls FROM trace_before_code c;
+CREATE VIEW trace_before_owners AS
+  SELECT (SELECT value FROM text WHERE id = p.module) AS module, p.pages
+  FROM trace_before_pages p;
+)sql";
+
+constexpr const char* kAdditionalTableNames[] = {
+    "trace_slab_sum",     "trace_slab_site",     "trace_slab_change",
+    "trace_before",       "trace_before_module", "trace_before_area",
+    "trace_before_cache", "trace_before_code",   "trace_before_pages",
 };
 
 constexpr const char* kTraceViews = R"sql(
@@ -143,26 +217,44 @@ CREATE VIEW trace_spans AS
   FROM trace_changes c;
 )sql";
 
-}  // namespace
-
-base::Status create_trace_section(Database& database) {
-  return database.execute(
-      squeezed_sql(std::string(kTraceTables) + kTraceViews));
-}
-
-base::Result<bool> has_trace_section(Database& database) {
+// All of them or none.
+base::Result<bool> has_tables(Database& database,
+                              std::span<const char* const> names) {
   size_t count = 0;
-  for (const char* name : kTraceTableNames) {
+  for (const char* name : names) {
     base::Result<bool> is_there = database.has_table(name);
     if (!is_there) return is_there.error();
     count += *is_there ? 1 : 0;
   }
-  if (count != 0 && count != std::size(kTraceTableNames)) {
+  if (count != 0 && count != names.size()) {
     return base::fail(
         base::ErrorKind::Malformed,
         database.path() + ": damaged: a part of the trace is missing");
   }
   return count != 0;
+}
+
+}  // namespace
+
+base::Status create_trace_section(Database& database) {
+  base::Status status =
+      database.execute(squeezed_sql(std::string(kTraceTables) + kTraceViews));
+  return status ? add_trace_additions(database) : status;
+}
+
+base::Result<bool> has_trace_section(Database& database) {
+  return has_tables(database, kTraceTableNames);
+}
+
+base::Result<bool> has_trace_additions(Database& database) {
+  return has_tables(database, kAdditionalTableNames);
+}
+
+base::Status add_trace_additions(Database& database) {
+  base::Result<bool> is_there = has_trace_additions(database);
+  if (!is_there) return is_there.error();
+  if (*is_there) return base::Ok{};
+  return database.execute(squeezed_sql(kAdditionalTables));
 }
 
 }  // namespace tidemark::store

@@ -17,6 +17,12 @@ base::Status create_trace_section(Database& database);
 // Whether there is one; Malformed where only a part of it is there.
 base::Result<bool> has_trace_section(Database& database);
 
+// What came later to the section: slab objects and what there was before. Files
+// from before that lack it. Malformed where only a part of it is there.
+base::Result<bool> has_trace_additions(Database& database);
+// Makes it where the section has none.
+base::Status add_trace_additions(Database& database);
+
 // A number of a trace under the name it is stored with.
 struct TraceNumber {
   std::string_view name;
@@ -56,6 +62,27 @@ inline constexpr TraceFaultName kTraceFaultNames[] = {
     {"verified_stacks", &model::TraceFaults::verified_stacks},
     {"wrong_stacks", &model::TraceFaults::wrong_stacks},
 };
+
+// Sums over all slab objects that are followed, by tick.
+struct SlabNumber {
+  std::string_view name;
+  uint64_t model::SlabTrace::*target;
+};
+inline constexpr SlabNumber kSlabNumbers[] = {
+    {"bytes", &model::SlabTrace::bytes},
+    {"peak_bytes", &model::SlabTrace::peak_bytes},
+    {"kernel_bytes", &model::SlabTrace::kernel_bytes},
+    {"missed_events", &model::SlabTrace::missed_events},
+    {"untracked_freed_objects", &model::SlabTrace::untracked_freed},
+    {"overwritten_objects", &model::SlabTrace::overwritten},
+    {"table_full_objects", &model::SlabTrace::table_full},
+};
+// In `recording`: why they could not be followed; remarks, one in each line.
+inline constexpr std::string_view kSlabUnknownName = "trace_slab_unknown";
+inline constexpr std::string_view kSlabNotesName = "trace_slab_notes";
+
+// What of the time before the trace a row of trace_before is about.
+enum class BeforePart : uint8_t { Modules, Vmalloc, Slab, Code, Pages };
 
 // What a task is, in one number.
 inline constexpr int kTraceTaskIsKernelThread = 1;

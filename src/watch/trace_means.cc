@@ -1,7 +1,13 @@
 #include "watch/trace_means.h"
 
-#include <utility>
+#include <unistd.h>
 
+#include <utility>
+#include <vector>
+
+#include "analysis/trace_modules.h"
+#include "base/clock.h"
+#include "source/page_owner_source.h"
 #include "source/trace_before.h"
 
 namespace tidemark::watch {
@@ -34,30 +40,101 @@ base::Error refusal(const std::optional<base::Error>& why, bool was_asked_for) {
       "`tidemark doctor`");
 }
 
-}  // namespace
+// Sums by stack take some milliseconds. A kernel without them (before 6.9) has
+// to be asked for each page, which is done where that takes a second or so.
+model::Reading<std::vector<model::ModulePages>> read_pages_before(
+    const source::Roots& roots) {
+  constexpr uint64_t kFewPages = 1 << 18;  // 1 GiB
+  base::Result<source::PageOwnerTrace> noted =
+      source::read_page_owner_stacks(roots, {});
+  if (!noted && source::has_page_owner(roots)) {
+    if (static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) > kFewPages) {
+      return model::unknown<std::vector<model::ModulePages>>(
+          "page_owner of this kernel has no sums, and its notes on each page "
+          "take long: trace --backend pageowner");
+    }
+    noted = source::read_page_owner(roots, {});
+  }
+  if (!noted) {
+    return model::unknown<std::vector<model::ModulePages>>(noted.error().what);
+  }
+  return model::known(analysis::pages_by_module(noted->trace));
+}
 
-base::Result<model::Trace> ChosenTrace::read(const source::Roots& roots) const {
-  base::Result<model::Trace> trace = live->read(roots);
+base::Result<model::Trace> read_pages(const ChosenTrace& chosen,
+                                      const source::Roots& roots) {
+  base::Result<model::Trace> trace = chosen.live->read(roots);
   if (!trace) return trace;
-  trace->notes.insert(trace->notes.begin(), notes.begin(), notes.end());
+  trace->notes.insert(trace->notes.begin(), chosen.notes.begin(),
+                      chosen.notes.end());
   return trace;
 }
+
+void add_slab(const ChosenTrace& chosen, const source::Roots& roots,
+              model::Trace& trace) {
+  const base::Result<source::SlabTracer>& slab = *chosen.slab;
+  trace.slab = slab ? model::known(slab->read(roots))
+                    : model::unknown<model::SlabTrace>(slab.error().what);
+  if (!*trace.slab) return;
+  trace.kernel_bytes += (*trace.slab)->kernel_bytes;
+  std::vector<std::string>& notes = trace.slab->value->notes;
+  notes.insert(notes.begin(), chosen.slab_notes.begin(),
+               chosen.slab_notes.end());
+}
+
+// Objects have neither an order nor a frame, and which flags they were asked
+// for with is not looked at.
+std::vector<std::string> unheeded_by_slab(const source::TraceOptions& options) {
+  const source::TraceFilter& filter = options.filter;
+  const source::TraceFilter all;
+  const std::pair<const char*, bool> asked[] = {
+      {"--order", filter.least_order != all.least_order ||
+                      filter.most_order != all.most_order},
+      {"--gfp", filter.wanted_gfp_bits != 0 || filter.unwanted_gfp_bits != 0},
+      {"--sample", options.sample_period != 1},
+  };
+  std::string names;
+  for (const auto& [name, is_asked] : asked) {
+    if (is_asked) names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  if (names.empty()) return {};
+  return {"slab objects are all followed, whatever " + names +
+          " asks for: that is of pages"};
+}
+
+}  // namespace
 
 void ChosenTrace::go() {
   live->go();
   if (slab && *slab) (*slab)->go();
 }
 
+base::Result<model::Trace> ChosenTrace::read(const source::Roots& roots) {
+  base::Result<model::Trace> trace = read_pages(*this, roots);
+  if (!trace) return trace;
+  if (!std::exchange(was_before_told, true)) trace->before = before;
+  const uint64_t started_ns = base::monotonic_ns();
+  if (!slab || started_ns < next_slab_ns) return trace;
+  add_slab(*this, roots, *trace);
+  if (*trace->slab) {
+    // Entries that are just being made.
+    std::erase_if(trace->slab->value->sites, [](const model::SlabSite& site) {
+      return site.cache.empty() || site.caller.address == 0;
+    });
+  }
+  constexpr uint64_t kPauses = 50;
+  const uint64_t ended_ns = base::monotonic_ns();
+  next_slab_ns = ended_ns + (ended_ns - started_ns) * kPauses;
+  return trace;
+}
+
 base::Result<model::Trace> ChosenTrace::read_last(const source::Roots& roots) {
   if (slab && *slab) (*slab)->freeze();
   live->freeze();
-  base::Result<model::Trace> last = read(roots);
+  base::Result<model::Trace> last = read_pages(*this, roots);
   if (!last) return last;
   last->before = std::move(before);
-  if (!slab) return last;
-  last->slab = *slab ? model::known((*slab)->read(roots))
-                     : model::unknown<model::SlabTrace>(slab->error().what);
-  if (*last->slab) last->kernel_bytes += (*last->slab)->kernel_bytes;
+  if (slab) add_slab(*this, roots, *last);
   return last;
 }
 
@@ -65,7 +142,10 @@ base::Result<ChosenTrace> choose_trace(const source::Roots& roots,
                                        const TraceMeansOptions& options) {
   ChosenTrace chosen;
   // Before there are tables of ours in it.
-  if (options.tells_before) chosen.before = source::read_trace_before(roots);
+  if (options.tells_before) {
+    chosen.before = source::read_trace_before(roots);
+    chosen.before->pages = read_pages_before(roots);
+  }
   std::optional<base::Error> why;
   for (const Means& means : kMeans) {
     if (options.backend && *options.backend != means.backend) continue;
@@ -73,6 +153,7 @@ base::Result<ChosenTrace> choose_trace(const source::Roots& roots,
     if (trace) {
       if (options.follows_slab) {
         chosen.slab = source::SlabTracer::prepare(options.trace.filter);
+        chosen.slab_notes = unheeded_by_slab(options.trace);
       }
       chosen.live = std::move(*trace);
       return chosen;

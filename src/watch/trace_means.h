@@ -1,6 +1,7 @@
 // The means to follow page allocations, the best that works.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,11 +27,15 @@ struct ChosenTrace {
   std::vector<std::string> notes;  // why none of the better ones
   std::optional<model::TraceBefore> before;
   std::optional<base::Result<source::SlabTracer>> slab;  // where asked for
+  std::vector<std::string> slab_notes;  // what of the filter they ignore
+  bool was_before_told = false;
+  uint64_t next_slab_ns = 0;  // monotonic
 
   void go();
-  // With those notes first. While it counts, objects of slab caches are not
-  // told.
-  base::Result<model::Trace> read(const source::Roots& roots) const;
+  // While it counts, with those notes first. What there was before is in the
+  // first of them; slab objects are where reading them takes one fiftieth of
+  // the time.
+  base::Result<model::Trace> read(const source::Roots& roots);
   // Ends it; with all there is to tell.
   base::Result<model::Trace> read_last(const source::Roots& roots);
 };

@@ -80,8 +80,7 @@ base::Status AttachedTrace::add_to(model::Sample& sample) {
 }
 
 base::Status AttachedTrace::add_last_to(model::Sample& sample) {
-  chosen_.live->freeze();
-  base::Result<model::Trace> trace = chosen_.read(roots_);
+  base::Result<model::Trace> trace = chosen_.read_last(roots_);
   if (!trace) return trace.error();
   sample.trace = std::move(*trace);
   return base::Ok{};

@@ -54,7 +54,7 @@ class AttachedTrace {
   AttachedTrace(const source::Roots& roots, ChosenTrace chosen)
       : roots_(roots), chosen_(std::move(chosen)) {}
 
-  void go() { chosen_.live->go(); }
+  void go() { chosen_.go(); }
   base::Status add_to(model::Sample& sample);
   // Nothing is counted from here on.
   base::Status add_last_to(model::Sample& sample);

@@ -25,7 +25,7 @@ TraceMeansOptions means_of(const TraceWatchOptions& options,
 
 // Waits with `wait`, which tells what ended it, and looks in between.
 // Draining does not wait for that when the trace wants it.
-base::Status follow(const ChosenTrace& chosen, const source::Roots& roots,
+base::Status follow(ChosenTrace& chosen, const source::Roots& roots,
                     const TraceWatchOptions& options, const TraceHooks& hooks,
                     TraceRecording* recording,
                     const std::function<WaitEnd(uint64_t)>& wait) {

@@ -13,7 +13,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const base::Result<parse::TraceFormat> format =
       parse::parse_trace_format(text);
   if (!format) return 0;
-  for (const parse::TraceField& field : format->fields)
+  for (const parse::TraceField& field : format->fields) {
     (void)parse::read_field(text, field);
+    (void)parse::read_text_field(text, field);
+    (void)parse::read_dynamic_text_field(text, field);
+  }
   return 0;
 }

@@ -1,15 +1,19 @@
 """What the live tests share: the program under test and known workloads."""
 
 import atexit
+import contextlib
 import functools
 import json
 import os
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import textwrap
+import time
+import unittest
 
 TIDEMARK = os.environ.get("TIDEMARK", "tidemark")
 PAGE = os.sysconf("SC_PAGESIZE")
@@ -95,3 +99,33 @@ class Python:
 
 def is_root():
     return os.geteuid() == 0
+
+
+def wait_for(condition, seconds=20.0):
+    """Its value as soon as it is true; bounded."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)
+    return condition()
+
+
+class RecordingFolder(unittest.TestCase):
+    """A test with a folder of its own for the recording."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="tidemark-record.")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.file = self.folder / "a.tdm"
+
+    def query(self, sql, *values, file=None):
+        """All rows, from a connection that changes nothing."""
+        with contextlib.closing(sqlite3.connect(
+                f"file:{file or self.file}?mode=ro", uri=True, timeout=5)) as base:
+            base.text_factory = bytes
+            return [tuple(v.decode(errors="surrogateescape")
+                          if isinstance(v, bytes) else v for v in row)
+                    for row in base.execute(sql, values)]

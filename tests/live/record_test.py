@@ -13,45 +13,16 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import textwrap
 import time
 import unittest
 
-from live import PAGE, TIDEMARK, Python, is_root, run
+from live import PAGE, TIDEMARK, Python, RecordingFolder, is_root, run, wait_for
 
 MIB = 1 << 20
 
 
-def wait_for(condition, seconds=10.0):
-    """Its value as soon as it is true; bounded."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.02)
-    return condition()
-
-
-class Folder(unittest.TestCase):
-    """A test with a folder of its own for the recording."""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="tidemark-record.")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        self.file = self.folder / "a.tdm"
-
-    def query(self, sql, *values, file=None):
-        """All rows, from a connection that changes nothing."""
-        with contextlib.closing(sqlite3.connect(
-                f"file:{file or self.file}?mode=ro", uri=True, timeout=5)) as base:
-            base.text_factory = bytes
-            return [tuple(v.decode(errors="surrogateescape")
-                          if isinstance(v, bytes) else v for v in row)
-                    for row in base.execute(sql, values)]
-
+class Folder(RecordingFolder):
     def value(self, sql, *values):
         return self.query(sql, *values)[0][0]
 

@@ -11,53 +11,27 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from live import TIDEMARK, is_root, run, run_json, workload
+from live import TIDEMARK, RecordingFolder, is_root, run, run_json, wait_for, workload
 from trace_test import KEPT, Taker, task_of
 
 BACKENDS = ("bpf", "perf", "ftrace")
 
 
-def wait_for(condition, seconds=20.0):
-    """Its value as soon as it is true; bounded."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.02)
-    return condition()
-
-
 @unittest.skipUnless(is_root(), "only root may trace")
-def without_before(text):
-    """The report in JSON but for what was there before, which is not recorded."""
-    report = json.loads(text)
-    report.pop("before", None)
-    return report
-
-
-class Recorded(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="tidemark-trace.")
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        self.file = self.folder / "a.tdm"
-
-    def query(self, sql):
+class Recorded(RecordingFolder):
+    def told(self, sql):
+        """Rows, none as long as there is no such table."""
         try:
-            with contextlib.closing(sqlite3.connect(
-                    f"file:{self.file}?mode=ro", uri=True, timeout=5)) as base:
-                return base.execute(sql).fetchall()
-        except sqlite3.Error:  # nothing is there yet
+            return self.query(sql)
+        except sqlite3.Error:
             return []
 
     def readings(self):
-        rows = self.query("SELECT count(*) FROM trace_tick")
+        rows = self.told("SELECT count(*) FROM trace_tick")
         return rows[0][0] if rows else 0
 
     def wait_for_readings(self, count):
@@ -93,7 +67,7 @@ class Recorded(unittest.TestCase):
                 taker.tell("keep", KEPT)
                 taker.tell("churn", 2)
                 self.wait_for_readings(self.readings() + 2)
-                live = without_before(self.stop(process))
+                live = json.loads(self.stop(process))
                 self.assertGreater(task_of(live, taker.pid)["pages"], KEPT)
                 self.assertEqual(json.loads(self.reported("--json")), live)
                 self.file.unlink()
@@ -116,12 +90,36 @@ class Recorded(unittest.TestCase):
                 self.assertTrue(live.strip(), words)
                 told = self.reported(*words)
                 if "--json" in words:
-                    live, told = without_before(live), json.loads(told)
+                    live, told = json.loads(live), json.loads(told)
                 if "folded" in words:  # whose lines have no order
                     live, told = sorted(live.split("\n")), sorted(
                         told.split("\n"))
                 self.assertEqual(told, live)
                 self.file.unlink()
+
+    def test_slab_objects_are_in_the_file(self):
+        with Taker() as taker:
+            process = self.start("trace", "--json", "-f", "100ms", "--slab")
+            taker.tell("keep", KEPT)
+            self.assertTrue(wait_for(lambda: self.told("SELECT 1 FROM trace_slab_changes")))
+            live = json.loads(self.stop(process))
+        self.assertTrue(live["slab"]["caches"])
+        self.assertEqual(json.loads(self.reported("--json")), live)
+        self.assertRegex(self.reported("--report", "slab:top=1"), r"CACHE AND CALLER\n.* ")
+        at_peak = self.reported("--report", "slab", "--at", "peak")
+        self.assertIn("only readings tell of them, not the peak", " ".join(at_peak.split()))
+
+    def test_what_there_was_before_is_in_the_file_of_a_kill(self):
+        for command, words in (("trace", ()), ("record", ("--with", "trace:slab", "--all"))):
+            with self.subTest(command):
+                self.file = self.folder / f"{command}.tdm"
+                process = self.start(command, "-f", "100ms", *words)
+                self.assertTrue(wait_for(lambda: self.told(
+                    "SELECT 1 FROM trace_before_caches")))
+                process.kill()
+                process.communicate(timeout=60)
+                text = self.reported("--report", "modules")
+                self.assertRegex(text, r"in slab caches\n +\S+ +\S+")
 
     def test_any_moment_can_be_told(self):
         with Taker() as taker:
@@ -155,7 +153,7 @@ class Recorded(unittest.TestCase):
                 process = self.start("trace", "-f", "100ms", "--pid", taker.pid,
                                      "-b", backend)
                 taker.tell("keep", KEPT)
-                self.assertTrue(wait_for(lambda: self.query(
+                self.assertTrue(wait_for(lambda: self.told(
                     f"SELECT 1 FROM trace_tick WHERE pages >= {KEPT}")))
                 process.kill()
                 process.wait()
@@ -177,7 +175,7 @@ class Recorded(unittest.TestCase):
         done = run("trace", "-o", self.file, "--json", "--", workload("taker"),
                    input="keep 4000\nchurn 2\n")
         # What the command says comes first.
-        live = without_before(done.stdout[done.stdout.index("{"):])
+        live = json.loads(done.stdout[done.stdout.index("{"):])
         self.assertIn("recorded", done.stderr)
         self.assertEqual(json.loads(self.reported("--json")), live)
 
@@ -186,7 +184,7 @@ class Recorded(unittest.TestCase):
             process = self.start("record", "-f", "100ms", "--with", "trace",
                                  taker.pid)
             taker.tell("keep", KEPT)
-            self.assertTrue(wait_for(lambda: self.query(
+            self.assertTrue(wait_for(lambda: self.told(
                 f"SELECT 1 FROM trace_tick WHERE pages >= {KEPT}")))
             self.stop(process)
             told = json.loads(self.reported("--json"))
@@ -230,15 +228,21 @@ class Recorded(unittest.TestCase):
     def test_a_full_disk_costs_readings_and_not_the_report(self):
         small = self.folder / "small"
         small.mkdir()
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "none",
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=800k", "none",
                         small], check=True)
         self.addCleanup(subprocess.run, ["umount", small], check=True)
         self.file = small / "a.tdm"
-        done = run("trace", "-o", self.file, "-f", "50ms", "--json",
-                   "--duration", "3s", check=False)
-        self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("disk", done.stderr)
-        self.assertGreater(json.loads(done.stdout)["peak_pages"], 0)
+        with Taker() as taker:
+            process = self.start("trace", "-f", "50ms", "--json")
+            with contextlib.suppress(OSError), open(small / "filler", "wb", 0) as filler:
+                while filler.write(bytes(1024)):  # to the last byte
+                    pass
+            taker.tell("keep", KEPT)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, err)
+        self.assertIn("disk", err)
+        self.assertGreater(json.loads(out)["peak_pages"], 0)
         self.assertIn("tidemark.info/1", run("info", "--json",
                                              self.file).stdout)
 

@@ -38,6 +38,7 @@ void write_row(base::JsonWriter& json, const ModuleRow& row, bool has_peaks) {
   write_reading(json, "before_code_bytes", row.before_code_bytes, unknown);
   write_reading(json, "before_vmalloc_bytes", row.before_vmalloc_bytes,
                 unknown);
+  write_reading(json, "before_pages", row.before_pages, unknown);
   write_unknown(json, unknown);
   json.end_object();
 }
@@ -68,6 +69,8 @@ void write_before(base::JsonWriter& json, const ModuleTable& table) {
   write_reading(json, "module_image_bytes", table.before_image_bytes, unknown);
   write_sizes(json, "slab_caches", table.before_slab, unknown);
   write_sizes(json, "vmalloc_callers", table.before_vmalloc, unknown);
+  write_sizes(json, "code_lines", table.before_code, unknown);
+  write_sizes(json, "page_owners", table.before_pages, unknown);
   write_unknown(json, unknown);
   json.end_object();
 }

@@ -77,7 +77,8 @@ void add_row(const ModuleRow& row, const Cells& cells, bool has_peaks,
 
 std::string before_text(const char* title,
                         const model::Reading<std::vector<BeforeRow>>& rows,
-                        const Cells& cells, const TextStyle& style) {
+                        const char* nameless, const Cells& cells,
+                        const TextStyle& style) {
   if (!rows) {
     return wrapped(style, Ink::Dim, 2,
                    fmt::format("{}: {}", title, rows.unknown_because));
@@ -88,28 +89,9 @@ std::string before_text(const char* title,
   for (const BeforeRow& row : *rows) {
     if (&row - rows->data() == kMostBefore) break;
     table.add_row({{cells.bytes(row.bytes)},
-                   {row.name.empty() ? "?" : base::visible(row.name)}});
+                   {row.name.empty() ? nameless : base::visible(row.name)}});
   }
   return text + table.render_bare(style, 4);
-}
-
-std::string code_text(const ModuleTable& table, const Cells& cells,
-                      const TextStyle& style) {
-  std::string lines;
-  size_t count = 0;
-  for (const ModuleRow& row : table.rows) {
-    if (!row.before_code_bytes) {
-      return wrapped(style, Ink::Dim, 2,
-                     "by code: " + row.before_code_bytes.unknown_because);
-    }
-    if (*row.before_code_bytes <= 0 || count++ == kMostBefore) continue;
-    lines +=
-        fmt::format("    {}  {}\n",
-                    cells.bytes(static_cast<uint64_t>(*row.before_code_bytes)),
-                    base::visible(row.name));
-  }
-  if (lines.empty()) return {};
-  return "  taken by their code\n" + lines;
 }
 
 }  // namespace
@@ -141,9 +123,11 @@ std::string trace_modules_text(const ModuleTable& table,
     text += fmt::format("  {} in images of modules\n",
                         cells.bytes(*table.before_image_bytes));
   }
-  text += code_text(table, cells, style);
-  text += before_text("in slab caches", table.before_slab, cells, style);
-  text += before_text("in vmalloc areas, by caller", table.before_vmalloc,
+  text += before_text("by page_owner", table.before_pages, "the kernel", cells,
+                      style);
+  text += before_text("by line of code", table.before_code, "?", cells, style);
+  text += before_text("in slab caches", table.before_slab, "?", cells, style);
+  text += before_text("in vmalloc areas, by caller", table.before_vmalloc, "?",
                       cells, style);
   return text;
 }

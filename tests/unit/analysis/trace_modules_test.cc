@@ -38,6 +38,8 @@ Trace some_trace() {
   areas.areas[2].kind = model::VmallocKind::Vmap;  // pages of somebody else
   before.vmalloc = model::known(areas);
   before.slab = model::unknown<std::vector<model::SlabCache>>("denied");
+  before.pages = model::known(
+      std::vector<model::ModulePages>{{"", 9000}, {"ext4", 30}, {"gone", 5}});
   before.code =
       model::unknown<std::vector<model::AllocationSite>>("no such file");
   trace.before = before;
@@ -97,8 +99,43 @@ TEST(ModuleTable, WhatWasBeforeStandsApart) {
   EXPECT_EQ(table.before_vmalloc->at(1),
             (BeforeRow{"ext4_kvmalloc [ext4]", 4 * 4096}));
   EXPECT_EQ(table.before_slab.unknown_because, "denied");
+  EXPECT_EQ(table.before_code.unknown_because, "no such file");
+  EXPECT_EQ(*row(table, "ext4").before_pages, 30U);
+  EXPECT_EQ(*row(table, "idle").before_pages, 0U);
+  EXPECT_EQ(table.before_pages->at(0), (BeforeRow{"", 9000 * 4096}));
+  EXPECT_FALSE(row(table, "gone").image_bytes);
+  EXPECT_FALSE(row(table, "gone").image_bytes.unknown_because.empty());
   EXPECT_EQ(row(table, "ext4").before_code_bytes.unknown_because,
             "no such file");
+}
+
+TEST(ModuleTable, LinesOfCodeFromBeforeAreTheKernelsToo) {
+  Trace trace = some_trace();
+  trace.before->code = model::known(std::vector<model::AllocationSite>{
+      {"mm/slub.c", 7, "", "alloc_slab_page", 99'999, 1, false},
+      {"fs/inode.c", 8, "", "alloc_inode", 4096, 1, false},
+      {"fs/ext4/super.c", 9, "ext4", "ext4_alloc", 8192, 2, false},
+      {"mm/empty.c", 1, "", "nothing", 0, 0, false}});
+  const ModuleTable table = make_module_table(trace, TraceOrder::ByPages, 0);
+  ASSERT_TRUE(table.before_code);
+  EXPECT_EQ(
+      *table.before_code,
+      (std::vector<BeforeRow>{{"fs/ext4/super.c:9 [ext4] ext4_alloc", 8192},
+                              {"fs/inode.c:8 alloc_inode", 4096}}))
+      << "pages of slabs are counted by their objects";
+  EXPECT_EQ(*row(table, "ext4").before_code_bytes, 8192);
+}
+
+TEST(ModuleTable, PagesArePartedAsInReports) {
+  const Trace trace = some_trace();
+  uint64_t pages = 0;
+  for (const model::ModulePages& module : pages_by_module(trace)) {
+    pages += module.pages;
+    if (module.module.empty()) continue;
+    const ModuleTable table = make_module_table(trace, TraceOrder::ByPages, 0);
+    EXPECT_EQ(module.pages, row(table, module.module).total.pages);
+  }
+  EXPECT_EQ(pages, trace.pages);
 }
 
 TEST(ModuleTable, AnImageNobodyToldOfIsUnknownAndNotZero) {

@@ -65,6 +65,42 @@ TEST(TraceReports, EveryTokenIsAReport) {
   }
 }
 
+TEST(TraceReports, TablesAreThrottledAsTreesAre) {
+  model::Trace trace;
+  model::SlabTrace slab;
+  for (uint64_t bytes : {10, 60, 30}) {
+    slab.sites.push_back({"cache" + std::to_string(bytes),
+                          {bytes, "caller", 0, "", {}},
+                          bytes,
+                          100 - bytes,
+                          1,
+                          1,
+                          0});
+  }
+  trace.slab = model::known(slab);
+  const auto caches = model::known(std::vector<model::SlabCache>{
+      {"small", 0, 0, 0, 0, 1, 0, 10}, {"large", 0, 0, 0, 0, 1, 0, 90}});
+  const auto report = [&](const char* list) {
+    const auto specs = parse_trace_reports(list, {});
+    return make_trace_report(trace, *specs, caches).sections[0];
+  };
+  const auto names = [&](const char* list) {
+    std::vector<std::string> found;
+    for (const SlabCacheRow& row : report(list).slab)
+      found.push_back(row.name);
+    return found;
+  };
+  EXPECT_EQ(names("slab").size(), 3U);
+  EXPECT_EQ(names("slab:throttle=60"), std::vector<std::string>{"cache60"});
+  EXPECT_EQ(names("slab:throttle=61"),
+            (std::vector<std::string>{"cache60", "cache30"}));
+  EXPECT_EQ(names("slab:throttle=61:top=1").size(), 1U);
+  EXPECT_EQ(names("slab:sort_by_peak:throttle=1"),
+            std::vector<std::string>{"cache10"});
+  EXPECT_EQ(report("proc_slab_static:throttle=90").caches->size(), 1U);
+  EXPECT_EQ(report("proc_slab_static").caches->size(), 2U);
+}
+
 TEST(TraceReports, ReportsOfOneRunAgree) {
   const model::Trace trace =
       made_trace({{{"a", "f@mod"}, 1, 10, 12, 11}, {{"a"}, 2, 4, 4, 4}});

@@ -60,6 +60,15 @@ TEST(TraceFormat, ReadsTextUpToItsZero) {
   EXPECT_EQ(read_text_field(record, {"a", 9, 16}), "");
 }
 
+TEST(TraceFormat, ReadsTextThatTheRecordHasAtItsEnd) {
+  // Of eleven bytes at 4; and places that are none.
+  const std::string record("\x04\x00\x0b\x00some\0thing!", 14);
+  EXPECT_EQ(read_dynamic_text_field(record, {"name", 0, 4}), "some");
+  EXPECT_EQ(read_dynamic_text_field(record, {"name", 5, 4}), "");
+  EXPECT_EQ(read_dynamic_text_field(record, {"name", 12, 4}), "");
+  EXPECT_EQ(read_dynamic_text_field(record, {"name", 0, 8}), "");
+}
+
 TEST(TraceFormat, ReadsNumbersThatLieInTheRecord) {
   const std::string record("\x01\x02\x03\x04\x05\x06\x07\x08\x09", 9);
   EXPECT_EQ(read_field(record, {"a", 1, 1}), 2U);

@@ -180,6 +180,42 @@ TEST_F(EventAccountTest, OfThreadsOnlyTheFirstNamesAndEndsAProcess) {
   EXPECT_TRUE(trace.tasks[0].has_exited);
 }
 
+// What a thread takes before the kernel tells what it loads counts for it too.
+TEST_F(EventAccountTest, TheLoaderIsPartedByWhatItLoads) {
+  tree_.add("kallsyms",
+            "ffffffff81000000 T alloc\nffffffff81000100 T load_module\n"
+            "ffffffff81000200 t do_init_module\nffffffff81000300 T other\n");
+  const std::unique_ptr<EventAccount> account = make();
+  account->follow_modules();
+  const auto load = [&](uint64_t time, uint64_t frame, int32_t thread,
+                        uint64_t address) {
+    PageEvent event = alloc(*account, time, frame, 10, address);
+    event.other_pid = thread;
+    account->push(0, event);
+  };
+  PageEvent told = about(Kind::ModuleLoad, 20, 0, 12);
+  load(10, 5, 12, 0xffffffff81000110);
+  account->push_module(0, told, "zram");
+  load(30, 6, 12, 0xffffffff81000210);
+  told.time_ns = 50;
+  load(40, 7, 12, 0xffffffff81000110);
+  account->push_module(0, told, "loop");
+  const model::Trace trace = ended(*account);
+  std::vector<std::pair<std::string, uint64_t>> loads;
+  for (const model::TraceLeaf& leaf : trace.leaves) {
+    const model::TraceFrame& outer =
+        trace.frames[trace.stacks[leaf.stack].back()];
+    loads.emplace_back(outer.symbol + " " + outer.loads, leaf.pages);
+  }
+  std::sort(loads.begin(), loads.end());
+  EXPECT_EQ(loads, (std::vector<std::pair<std::string, uint64_t>>{
+                       {"do_init_module zram", 1},
+                       {"load_module loop", 1},
+                       {"load_module zram", 1}}));
+  ASSERT_EQ(trace.modules.size(), 2U);
+  EXPECT_TRUE(trace.modules[0].was_loaded);
+}
+
 TEST_F(EventAccountTest, MovedPagesKeepTheirOwner) {
   const std::unique_ptr<EventAccount> account = make();
   account->push(0, alloc(*account, 10, 5, 10));

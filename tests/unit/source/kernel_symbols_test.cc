@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "unit/source/temporary_tree.h"
 
@@ -39,6 +40,43 @@ TEST_F(KernelSymbols, NamesEachAddressInTheOrderGiven) {
   EXPECT_EQ((*named)[1].symbol, "second") << "the first of several names";
   EXPECT_EQ((*named)[2].symbol, "first");
   EXPECT_EQ((*named)[3].symbol, "third");
+}
+
+std::vector<std::string> functions_in(ModuleFunctions& functions) {
+  std::vector<std::string> names;
+  base::Status status =
+      functions.read([&](const parse::KernelSymbolLine& line) {
+        names.push_back(std::string(line.module) + ":" +
+                        std::string(line.name));
+      });
+  EXPECT_TRUE(status) << status.error().what;
+  return names;
+}
+
+TEST_F(KernelSymbols, FunctionsOfModulesAreThoseThereWhenRead) {
+  const std::string own =
+      "0000000000001000 T first\n0000000000001200 T third\n";
+  const Roots there = roots(own);
+  ModuleFunctions functions(there);
+  ASSERT_TRUE(functions.open());
+  // It has come since: the file was open at that place.
+  tree_.add("kallsyms", own +
+                            "0000000000009000 t load\t[mod]\n"
+                            "0000000000009040 d data\t[mod]\n"
+                            "0000000000009100 t bpf_prog_1\t[bpf]\n"
+                            "0000000000009200 t kretprobe\t"
+                            "[__builtin__kprobes]\n");
+  EXPECT_EQ(functions_in(functions), std::vector<std::string>{"mod:load"});
+  EXPECT_FALSE(functions.read([](const parse::KernelSymbolLine&) {}))
+      << "once for each time it is opened";
+  ASSERT_TRUE(functions.open());
+  EXPECT_EQ(functions_in(functions).size(), 1U);
+}
+
+TEST_F(KernelSymbols, FunctionsOfModulesNeedAddresses) {
+  const Roots there = roots("0000000000000000 T first\n");
+  EXPECT_EQ(ModuleFunctions(there).open().error().kind,
+            base::ErrorKind::Denied);
 }
 
 TEST_F(KernelSymbols, AReturnAddressBehindAFunctionIsStillInIt) {

@@ -99,8 +99,10 @@ TEST(TraceStacks, BuildsThoseThatAreUsedWithTheirNames) {
   stacks.find(used);
   model::TraceBuilder builder;
   std::vector<std::string> notes;
-  const std::vector<uint32_t> stack_of = stacks.build(
-      tree.roots(), {false, true}, FrameNames::Patience::None, builder, notes);
+  const Roots roots = tree.roots();
+  const std::vector<uint32_t> stack_of =
+      stacks.build(roots, {false, true}, FrameNames::Patience::None,
+                   EventModules(roots), builder, notes);
   const model::Trace trace = builder.finish();
   ASSERT_EQ(trace.stacks.size(), 1U);
   ASSERT_EQ(trace.frames.size(), 2U);
@@ -167,8 +169,9 @@ TEST(TraceStacks, WithoutNamesAddressesDo) {
   stacks.find(addresses);
   model::TraceBuilder builder;
   std::vector<std::string> notes;
-  stacks.build(tree.roots(), {true}, FrameNames::Patience::None, builder,
-               notes);
+  const Roots roots = tree.roots();
+  stacks.build(roots, {true}, FrameNames::Patience::None, EventModules(roots),
+               builder, notes);
   EXPECT_EQ(notes.size(), 1U);
   EXPECT_EQ(builder.finish().frames[0].address, addresses[0]);
 }

@@ -35,6 +35,8 @@ struct Told {
   std::vector<std::string> notes;
   std::vector<model::TraceModule> modules;
   model::TraceFaults faults;
+  std::optional<model::TraceBefore> before;
+  std::optional<model::Reading<model::SlabTrace>> slab;
   bool operator==(const Told&) const = default;
 };
 
@@ -83,6 +85,16 @@ Told told_by(const Trace& trace) {
   told.notes = trace.notes;
   told.modules = trace.modules;
   told.faults = trace.faults;
+  told.before = trace.before;
+  told.slab = trace.slab;
+  if (told.slab && *told.slab) {
+    std::ranges::sort(told.slab->value->sites, {},
+                      [](const model::SlabSite& site) {
+                        return std::tuple(site.cache, words_of(site.caller),
+                                          site.allocation_count, site.bytes,
+                                          site.peak_bytes, site.untold_count);
+                      });
+  }
   return told;
 }
 
@@ -136,6 +148,7 @@ class TraceHistory {
     if (chance(12) && !modules_.empty()) modules_.back().was_unloaded = true;
     if (chance(2)) faults_.untracked_freed += below(100);
     if (chance(10)) ++faults_.lost_events;
+    change_slab();
     return build();
   }
 
@@ -158,6 +171,56 @@ class TraceHistory {
     task.is_kernel_thread = chance(4);
     task.is_interrupt = chance(20);
     tasks_.push_back(std::move(task));
+  }
+
+  void change_slab() {
+    if (chance(5)) {
+      slab_.sites.push_back(
+          {"cache " + std::to_string(slab_.sites.size() / 2 % 3),
+           frames_[1 + slab_.sites.size() / 2 % 6], 0, 0, 0, 0, 0});
+      // Some are the same in everything but what they hold.
+      slab_.sites.back().caller.offset = slab_.sites.size() / 2;
+      slab_.sites.back().caller.loads.clear();
+    }
+    if (chance(15) && slab_.sites.size() > 1) {
+      slab_.sites.erase(slab_.sites.begin());
+    }
+    for (model::SlabSite& site : slab_.sites) {
+      if (chance(2)) continue;
+      site.bytes = below(100) * 64;
+      site.peak_bytes = std::max(site.peak_bytes, site.bytes);
+      site.objects = site.bytes / 64;
+      site.allocation_count += site.objects;
+      site.untold_count += below(2);
+    }
+    slab_.bytes = below(9999);
+    slab_.peak_bytes = std::max(slab_.bytes, slab_.peak_bytes);
+    slab_.untracked_freed += below(3);
+  }
+
+  // Each kind of value that the files can have, and what they may refuse.
+  static model::TraceBefore before() {
+    model::TraceBefore before = model::unknown_before("denied: \xff");
+    before.modules = model::known(std::vector<model::KernelModule>{
+        {"zram", 40960, 0xffffffffc0000000}, {"lo\\op", 1, std::nullopt}});
+    model::VmallocArea area;
+    area.start = 0xffffc90000000000;
+    area.end = 0xffffc90000005000;
+    area.size_bytes = 20480;
+    area.caller = "load_module+0x1/0x2 [xfs]";
+    area.pages = 4;
+    area.kind = model::VmallocKind::Vmap;
+    area.has_vpages = true;
+    model::VmallocArea other;
+    other.phys = 0xfe000000;
+    other.is_user = true;
+    before.vmalloc = model::known(
+        model::VmallocInfo{{area, other}, model::AddressForm::Hashed});
+    before.slab = model::known(
+        std::vector<model::SlabCache>{{"dentry", 1, 2, 192, 21, 1, 5, 6}});
+    before.code = model::known(std::vector<model::AllocationSite>{
+        {"mm/slub.c", 2425, "", "alloc_slab_page", -4096, 7, true}});
+    return before;
   }
 
   void add_place() {
@@ -211,6 +274,8 @@ class TraceHistory {
     head.modules = modules_;
     head.sees_bulk = true;
     head.faults = faults_;
+    head.before = before();
+    if (!slab_.sites.empty()) head.slab = model::known(slab_);
     return builder.finish();
   }
 
@@ -221,6 +286,7 @@ class TraceHistory {
   std::vector<std::string> notes_;
   std::vector<model::TraceModule> modules_;
   model::TraceFaults faults_;
+  model::SlabTrace slab_;
   uint64_t elapsed_ns_ = 0;
   uint64_t peak_pages_ = 0;
 };
@@ -253,6 +319,8 @@ void expect_told(const Recording& recording, const std::vector<Told>& given,
     ASSERT_EQ(back.notes, want.notes) << "at tick " << i;
     ASSERT_EQ(back.modules, want.modules) << "at tick " << i;
     ASSERT_EQ(back.faults, want.faults) << "at tick " << i;
+    ASSERT_EQ(back.before, want.before) << "at tick " << i;
+    ASSERT_EQ(back.slab, want.slab) << "at tick " << i;
   }
 }
 
@@ -307,6 +375,67 @@ TEST(TraceRows, AreNotWrittenWhereNothingChanged) {
   EXPECT_EQ(count_in(file.path(),
                      "SELECT count(*) FROM trace_task_change WHERE tick > 0"),
             0);
+}
+
+TEST(TraceRows, SayWhySlabObjectsWereNotFollowed) {
+  Trace trace = TraceHistory(3).next();
+  trace.before.reset();
+  trace.slab = model::unknown<model::SlabTrace>("no \"BPF\"");
+  const RecordingFile file;
+  const Recording recording = test::recorded(file, {sample_with(0, trace)});
+  const base::Result<Trace> back = recording.trace_at(0);
+  ASSERT_TRUE(back) << back.error().what;
+  EXPECT_EQ(back->slab, trace.slab);
+  EXPECT_FALSE(back->before);
+}
+
+// Slab objects are not read each time: the last that was told holds.
+TEST(TraceRows, KeepSlabObjectsUntilTheyAreToldAgain) {
+  TraceHistory history(3);
+  Trace first = history.next();
+  while (!first.slab)
+    first = history.next();
+  Trace second = history.next();
+  second.slab.reset();
+  second.before.reset();
+  const RecordingFile file;
+  const Recording recording =
+      test::recorded(file, {sample_with(0, first), sample_with(1, second)});
+  EXPECT_EQ(told_at(recording, 1).slab, told_by(first).slab);
+  EXPECT_EQ(told_at(recording, 1).before, first.before);
+}
+
+TEST(TraceRows, ReadFilesFromBeforeTheAdditions) {
+  TraceHistory history(3);
+  const Trace trace = history.next();
+  const RecordingFile file;
+  (void)test::recorded(file, {sample_with(0, trace)});
+  {
+    base::Result<Database> database =
+        Database::open(file.path(), OpenMode::ReadWrite);
+    ASSERT_TRUE(database);
+    for (const char* kind : {"view", "table"}) {
+      base::Result<Statement> names = database->prepare(
+          "SELECT name FROM sqlite_schema WHERE type = ? AND (name LIKE "
+          "'trace_slab%' OR name LIKE 'trace_before%')");
+      ASSERT_TRUE(names);
+      names->bind(0, std::string_view(kind));
+      std::vector<std::string> found;
+      while (*names->step())
+        found.emplace_back(names->text(0));
+      for (const std::string& name : found) {
+        ASSERT_TRUE(
+            database->execute("DROP " + std::string(kind) + " " + name));
+      }
+    }
+  }
+  base::Result<Recording> recording = Recording::open(file.path());
+  ASSERT_TRUE(recording) << recording.error().what;
+  const base::Result<Trace> back = recording->trace_at(0);
+  ASSERT_TRUE(back) << back.error().what;
+  EXPECT_FALSE(back->before);
+  EXPECT_FALSE(back->slab);
+  EXPECT_EQ(told_by(*back).leaves, told_by(trace).leaves);
 }
 
 TEST(TraceRows, LeaveOutTasksThatNeverHeldAPage) {

@@ -1,0 +1,33 @@
+// The command line of `trace`.
+#pragma once
+
+#include <string>
+
+#include "analysis/trace_tree.h"
+#include "cli/command.h"
+#include "cli/trace_notes.h"
+#include "view/text/trace.h"
+#include "watch/trace_watch.h"
+
+namespace tidemark::cli {
+
+struct TraceCommandOptions {
+  watch::TraceWatchOptions watch;
+  std::string reports;
+  analysis::TraceTreeOptions tree;
+  view::TraceTextOptions text;
+  std::string backend = "auto";
+  TraceNotesOptions notes;
+  std::string cgroup;
+  std::string gfp;
+  std::string recording;  // to report on instead of tracing
+  std::string at;         // which moment of it
+  bool overwrites = false;
+  bool everything = false;
+  bool at_peak = false;
+  CommonOptions common;
+};
+
+void add_trace_options(OptionTable& table, TraceCommandOptions& options);
+
+}  // namespace tidemark::cli
