@@ -27,7 +27,7 @@ using model::ObjectRights;
 constexpr ObjectRights kReadWrite = {true, true, false};
 
 // Descriptors are read so many at a time: a process may have a million.
-constexpr size_t kBatch = 4096;
+constexpr size_t kBatch = 16384;
 constexpr uint32_t kAll = UINT32_MAX;
 
 bool is_procfs(const base::Directory& directory) {

@@ -26,6 +26,9 @@ constexpr uint64_t kNearFrames = 256;
 constexpr uint64_t kFramesPerCall = 6;
 // A thread takes as long to start as some hundred pages to ask.
 constexpr size_t kLeastEach = 2048;
+// Pages of a sample are asked so many at a time: all wait for the last thread,
+// which beside other work costs a turn of somebody else each time.
+constexpr uint64_t kSampleBatch = uint64_t{1} << 16;
 
 base::Status read_words(int fd, uint64_t first_frame, std::span<uint64_t> to,
                         uint64_t beyond) {
@@ -253,7 +256,7 @@ base::Status PageCensus::walk_sample(
   uint64_t part_first = 0;
   uint64_t owed = 0;  // of the frames that are left when all parts are as short
   std::vector<uint64_t> frames;
-  frames.reserve(std::min(page_count, kChunkFrames));
+  frames.reserve(std::min(page_count, kSampleBatch));
   for (uint64_t part = 0; part < page_count; ++part) {
     owed += total % page_count;
     const uint64_t length = total / page_count + (owed >= page_count ? 1 : 0);
@@ -263,7 +266,7 @@ base::Status PageCensus::walk_sample(
     while (place >= before + ranges[at].count())
       before += ranges[at++].count();
     frames.push_back(ranges[at].first + (place - before));
-    if (frames.size() < kChunkFrames && part + 1 < page_count) continue;
+    if (frames.size() < kSampleBatch && part + 1 < page_count) continue;
     base::Status status = visit_pages(frames, needs, visit);
     if (!status) return status;
     frames.clear();

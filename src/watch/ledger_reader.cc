@@ -336,17 +336,10 @@ base::Result<LedgerReading> LedgerReader::read_sample() {
     total += range.count();
   analysis::SampleTally sample(sets_);
   CpuLists lists(roots_);
-  uint64_t next_look = 0;
+  lists.look();
   base::Status status = census_.walk_sample(
       ranges, options_.sample_pages, analysis::PageTally::needs,
-      [&](const model::PageChunk& pages) {
-        constexpr uint64_t kPagesPerLook = 10'000;  // some 5 ms
-        if (sample.sampled_pages() >= next_look) {
-          lists.look();
-          next_look = sample.sampled_pages() + kPagesPerLook;
-        }
-        sample.add(pages);
-      });
+      [&](const model::PageChunk& pages) { sample.add(pages); });
   if (!status) return status.error();
   lists.look();
   input_.zoneinfo.per_cpu_free_pages = lists.mean_pages();
