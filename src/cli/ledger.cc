@@ -1,9 +1,11 @@
+#include <array>
 #include <memory>
 #include <utility>
 
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/page.h"
 #include "source/roots.h"
 #include "view/json/ledger.h"
 #include "view/text/ledger.h"
@@ -49,6 +51,22 @@ base::Status take_dying(LedgerCommandOptions& options) {
   return base::Ok{};
 }
 
+constexpr size_t kPageFiles = 1000;
+
+base::Result<ExitCode> write_ledger_page(const watch::LedgerReading& reading,
+                                         Output& output) {
+  std::string json;
+  base::Status status = view::write_ledger_json(
+      reading.ledger, reading.what_if, base::JsonWriter::Layout::OneLine,
+      [&](std::string_view part) -> base::Status {
+        json += part;
+        return base::Ok{};
+      });
+  if (!status) return status.error();
+  return write_page(output,
+                    std::array<view::PageReport, 1>{{{"ledger", json}}});
+}
+
 base::Result<ExitCode> run_ledger(LedgerCommandOptions options) {
   base::Status status = take_dying(options);
   if (!status) return status.error();
@@ -58,18 +76,29 @@ base::Result<ExitCode> run_ledger(LedgerCommandOptions options) {
                       "a sample tells classes, not who maps a page",
                       "leave --sample or the other option out");
   }
+  if (wants_page(options.common)) {
+    if (options.ledger.by != LedgerBy::Class || options.is_what_if) {
+      return base::fail(ErrorKind::Misused, "a page is of all RAM by class",
+                        "leave --by and --what-if out");
+    }
+    status = check_page_output(options.common, "tidemark ledger -o out.html");
+    if (!status) return status.error();
+  }
   base::Result<source::Roots> roots =
       source::open_roots(options.common.proc_path);
   if (!roots) return roots.error();
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
-  const bool is_text = options.common.format == Format::Text;
+  const bool is_page = wants_page(options.common);
+  const bool is_text = options.common.format == Format::Text && !is_page;
   // Text shows the largest; the names of the others would be asked for in vain.
   if (is_text) {
     options.ledger.named_file_count = options.ledger.by == LedgerBy::File
                                           ? options.text.row_limit
                                           : options.text.part_limit;
   }
+  // A page is looked at: that of all files would be megabytes.
+  if (is_page) options.ledger.named_file_count = kPageFiles;
   const bool needs_pages = options.ledger.by != LedgerBy::Class ||
                            options.is_what_if ||
                            options.ledger.sample_pages > 0;
@@ -81,6 +110,7 @@ base::Result<ExitCode> run_ledger(LedgerCommandOptions options) {
   base::Result<watch::LedgerReading> reading =
       watch::read_ledger(*roots, options.ledger);
   if (!reading) return reading.error();
+  if (is_page) return write_ledger_page(*reading, *output);
   if (!is_text) {
     status = view::write_ledger_json(
         reading->ledger, reading->what_if, json_layout(options.common.format),
@@ -121,6 +151,7 @@ Command ledger_command() {
       {"tidemark ledger --by cgroup", "who is charged for what"},
       {"tidemark ledger --by file --top 100", "the page cache, by file"},
       {"tidemark ledger --what-if 1234", "what would come back if it ended"},
+      {"tidemark ledger -o ram.html", "to look at in a browser"},
   };
   OptionTable& table = command.options;
   table.choice("--by", {"class", "cgroup", "process", "file"},
@@ -160,7 +191,7 @@ Command ledger_command() {
   table.positional("PID|CGROUP", "of --what-if", options->dying, false);
   table.flag("--what-if", "what would come back if these ended",
              options->is_what_if);
-  add_common_options(table, options->common, {"text", "json", "jsonl"});
+  add_common_options(table, options->common, {"text", "json", "jsonl", "html"});
   command.run = [options] { return run_ledger(*options); };
   return command;
 }

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <utility>
 
@@ -7,6 +9,7 @@
 #include "analysis/trace_report.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/page.h"
 #include "cli/trace_line.h"
 #include "cli/trace_notes.h"
 #include "cli/trace_options.h"
@@ -105,6 +108,13 @@ base::Status print(const TraceCommandOptions& options, const SlabCaches& caches,
                    const model::Trace& trace,
                    const std::vector<analysis::TraceReportSpec>& specs,
                    Output& output) {
+  if (wants_page(options.common)) {
+    const std::string json =
+        view::trace_json(trace, base::JsonWriter::Layout::OneLine);
+    base::Result<ExitCode> written =
+        write_page(output, std::array<view::PageReport, 1>{{{"trace", json}}});
+    return written ? base::Status(base::Ok{}) : written.error();
+  }
   const analysis::TraceReport report =
       analysis::make_trace_report(trace, specs, caches);
   return output.write(render(options, report, output.fd()));
@@ -260,6 +270,16 @@ base::Status refuse_filters(const TraceCommandOptions& options) {
   return base::Ok{};
 }
 
+base::Status check_page(const TraceCommandOptions& options,
+                        bool reads_allocinfo) {
+  if (reads_allocinfo || !options.notes.group_by.empty()) {
+    return base::fail(ErrorKind::Misused,
+                      "a page is of stacks, and these are none",
+                      "--json, or another --backend");
+  }
+  return check_page_output(options.common, "tidemark trace -o out.html -- CMD");
+}
+
 base::Result<ExitCode> run_trace(TraceCommandOptions options) {
   base::Result<std::vector<analysis::TraceReportSpec>> specs =
       specs_of(options);
@@ -276,6 +296,10 @@ base::Result<ExitCode> run_trace(TraceCommandOptions options) {
     return base::fail(ErrorKind::Misused,
                       "csv is for the kernel's own notes, which are tables",
                       "--backend pageowner or allocinfo; else --json");
+  }
+  if (wants_page(options.common)) {
+    base::Status status = check_page(options, reads_allocinfo);
+    if (!status) return status.error();
   }
   if (!options.recording.empty()) return run_recorded(options, *specs);
   if (!options.at.empty()) {
@@ -329,6 +353,7 @@ Command trace_command() {
       {"tidemark trace -- make -j8", "what a build takes, by stack"},
       {"tidemark trace --report task_summary:top=10",
        "as memstrack reports it"},
+      {"tidemark trace -o pages.html -- make", "stacks to look at"},
       {"tidemark trace --format folded -o pages.txt", "for a flame graph"},
       {"tidemark trace -o day.tdm -f 10s --sample 16 -q",
        "a recording of the machine"},

@@ -159,9 +159,9 @@ void add_trace_options(OptionTable& table, TraceCommandOptions& options) {
              [] {});
   add_backend(table, options);
   add_filters(table, options);
-  add_common_options(
-      table, options.common,
-      {"text", "json", "jsonl", "csv", "folded", "pprof", "speedscope"});
+  add_common_options(table, options.common,
+                     {"text", "json", "jsonl", "csv", "folded", "pprof",
+                      "speedscope", "html"});
   table.positional("FILE", "a recording to report on, instead of tracing",
                    options.recording, false);
   table.command_after_dashes("CMD", "a command to run; the trace ends with it",

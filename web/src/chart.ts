@@ -421,11 +421,12 @@ export class Chart {
     }
     ctx.setLineDash([]);
     ctx.textBaseline = "middle";
+    let taken = bbox.left;
     for (const gap of gaps) {
       const from = this.plot.valToPos(gap.from, "x", true);
-      const room = from - bbox.left;
       const width = ctx.measureText(gap.label).width;
-      if (width + 8 * ratio > room || from > bbox.left + bbox.width) continue;
+      if (from - width - 8 * ratio < taken || from > bbox.left + bbox.width) continue;
+      taken = from + 8 * ratio;
       ctx.fillStyle = token("t2");
       ctx.fillText(gap.label, from - width - 6 * ratio, bbox.top + bbox.height * 0.3);
     }
