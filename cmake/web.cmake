@@ -6,11 +6,21 @@
 set(page_header ${PROJECT_BINARY_DIR}/generated/view/embedded/page.h)
 
 if(NOT TIDEMARK_WEB)
-  set(TIDEMARK_EMBEDDED_FILE nothing)
-  set(TIDEMARK_EMBEDDED_ROOM view)
-  set(TIDEMARK_EMBEDDED_CONSTANT kPage)
-  set(TIDEMARK_EMBEDDED_TEXT "")
-  configure_file(${PROJECT_SOURCE_DIR}/cmake/embedded.h.in ${page_header} @ONLY)
+  file(
+    CONFIGURE
+    OUTPUT ${page_header}
+    CONTENT
+      "#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace tidemark::view {
+
+inline constexpr std::array<std::string_view, 0> kPageParts = {};
+
+}  // namespace tidemark::view
+")
 else()
   find_program(TIDEMARK_NODE NAMES node nodejs)
   if(NOT TIDEMARK_NODE)

@@ -57,20 +57,24 @@ if (bytes > MOST_BYTES) {
 await mkdir(dirname(out), { recursive: true });
 await writeFile(out, page);
 if (process.argv[3]) {
-  // In pieces: a literal may not be as long as one likes everywhere.
-  const pieces = page.match(/[^]{1,8000}/g).map((piece) => `    R"tidemark(${piece})tidemark"`);
+  // In parts: compilers need not take a literal longer than 65,536 bytes.
+  const parts = page.match(/[^]{1,16000}/gu).map((part) => `    R"tidemark(${part})tidemark"sv,`);
   await mkdir(dirname(process.argv[3]), { recursive: true });
   await writeFile(
     process.argv[3],
     `// Made of web/.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 namespace tidemark::view {
 
-inline constexpr std::string_view kPage =
-${pieces.join("\n")};
+using namespace std::string_view_literals;
+
+inline constexpr std::array<std::string_view, ${parts.length}> kPageParts = {
+${parts.join("\n")}
+};
 
 }  // namespace tidemark::view
 `,

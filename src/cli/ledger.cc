@@ -51,6 +51,7 @@ base::Status take_dying(LedgerCommandOptions& options) {
   return base::Ok{};
 }
 
+// A page is looked at: that of all files would be megabytes.
 constexpr size_t kPageFiles = 1000;
 
 base::Result<ExitCode> write_ledger_page(const watch::LedgerReading& reading,
@@ -67,51 +68,56 @@ base::Result<ExitCode> write_ledger_page(const watch::LedgerReading& reading,
                     std::array<view::PageReport, 1>{{{"ledger", json}}});
 }
 
-base::Result<ExitCode> run_ledger(LedgerCommandOptions options) {
-  base::Status status = take_dying(options);
-  if (!status) return status.error();
-  if (options.ledger.sample_pages > 0 &&
-      (options.ledger.by != LedgerBy::Class || options.is_what_if)) {
+// What cannot be asked for together.
+base::Status check_together(const LedgerCommandOptions& options) {
+  const bool asks_whose =
+      options.ledger.by != LedgerBy::Class || options.is_what_if;
+  const bool is_sample = options.ledger.sample_pages > 0;
+  if (is_sample && asks_whose) {
     return base::fail(ErrorKind::Misused,
                       "a sample tells classes, not who maps a page",
                       "leave --sample or the other option out");
   }
-  if (wants_page(options.common)) {
-    if (options.ledger.by != LedgerBy::Class || options.is_what_if) {
-      return base::fail(ErrorKind::Misused, "a page is of all RAM by class",
-                        "leave --by and --what-if out");
-    }
-    status = check_page_output(options.common, "tidemark ledger -o out.html");
-    if (!status) return status.error();
+  if ((is_sample || asks_whose) &&
+      options.ledger.most == model::LedgerTier::Counters) {
+    return base::fail(ErrorKind::Misused,
+                      "the counters tell classes and nothing else",
+                      "leave --tier or the other option out");
   }
+  if (!wants_page(options.common)) return base::Ok{};
+  if (asks_whose) {
+    return base::fail(ErrorKind::Misused, "a page is of all RAM by class",
+                      "leave --by and --what-if out");
+  }
+  return check_page_output(options.common, "tidemark ledger -o out.html");
+}
+
+// Names of files that nobody sees would be asked for in vain.
+void limit_names(LedgerCommandOptions& options) {
+  if (wants_page(options.common)) {
+    options.ledger.named_file_count = kPageFiles;
+  } else if (options.common.format == Format::Text) {
+    options.ledger.named_file_count = options.ledger.by == LedgerBy::File
+                                          ? options.text.row_limit
+                                          : options.text.part_limit;
+  }
+}
+
+base::Result<ExitCode> run_ledger(LedgerCommandOptions options) {
+  base::Status status = take_dying(options);
+  if (status) status = check_together(options);
+  if (!status) return status.error();
   base::Result<source::Roots> roots =
       source::open_roots(options.common.proc_path);
   if (!roots) return roots.error();
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
-  const bool is_page = wants_page(options.common);
-  const bool is_text = options.common.format == Format::Text && !is_page;
-  // Text shows the largest; the names of the others would be asked for in vain.
-  if (is_text) {
-    options.ledger.named_file_count = options.ledger.by == LedgerBy::File
-                                          ? options.text.row_limit
-                                          : options.text.part_limit;
-  }
-  // A page is looked at: that of all files would be megabytes.
-  if (is_page) options.ledger.named_file_count = kPageFiles;
-  const bool needs_pages = options.ledger.by != LedgerBy::Class ||
-                           options.is_what_if ||
-                           options.ledger.sample_pages > 0;
-  if (needs_pages && options.ledger.most == model::LedgerTier::Counters) {
-    return base::fail(ErrorKind::Misused,
-                      "the counters tell classes and nothing else",
-                      "leave --tier or the other option out");
-  }
+  limit_names(options);
   base::Result<watch::LedgerReading> reading =
       watch::read_ledger(*roots, options.ledger);
   if (!reading) return reading.error();
-  if (is_page) return write_ledger_page(*reading, *output);
-  if (!is_text) {
+  if (wants_page(options.common)) return write_ledger_page(*reading, *output);
+  if (options.common.format != Format::Text) {
     status = view::write_ledger_json(
         reading->ledger, reading->what_if, json_layout(options.common.format),
         [&](std::string_view part) { return output->write(part); },
@@ -119,15 +125,11 @@ base::Result<ExitCode> run_ledger(LedgerCommandOptions options) {
     if (!status) return status.error();
     return ExitCode::Done;
   }
-  std::string text;
-  if (reading->what_if) {
-    text = view::what_if_text(*reading->what_if,
-                              text_style(options.common, output->fd()));
-  } else {
-    text = view::ledger_text(reading->ledger, options.text,
-                             text_style(options.common, output->fd()));
-  }
-  status = output->write(text);
+  const view::TextStyle style = text_style(options.common, output->fd());
+  status = output->write(
+      reading->what_if
+          ? view::what_if_text(*reading->what_if, style)
+          : view::ledger_text(reading->ledger, options.text, style));
   if (!status) return status.error();
   return ExitCode::Done;
 }

@@ -22,19 +22,27 @@ void append_harmless(std::string_view json, std::string& page) {
 
 }  // namespace
 
+std::string empty_page() {
+  std::string page;
+  for (std::string_view part : kPageParts)
+    page += part;
+  return page;
+}
+
 base::Result<std::string> page_html(std::span<const PageReport> reports) {
-  const size_t place = kPage.find(kPlace);
-  if (place == std::string_view::npos) {
+  const std::string empty = empty_page();
+  const size_t place = empty.find(kPlace);
+  if (place == std::string::npos) {
     return base::fail(base::ErrorKind::Unsupported,
                       "this tidemark was built without the browser front end",
                       "build it with -D TIDEMARK_WEB=ON");
   }
-  size_t bytes = kPage.size();
+  size_t bytes = empty.size();
   for (const PageReport& report : reports)
     bytes += report.json.size() + 128;
   std::string page;
   page.reserve(bytes);
-  page += kPage.substr(0, place);
+  page.append(empty, 0, place);
   for (const PageReport& report : reports) {
     page += "<script type=\"application/json\" id=\"data-";
     page += report.name;
@@ -42,7 +50,7 @@ base::Result<std::string> page_html(std::span<const PageReport> reports) {
     append_harmless(report.json, page);
     page += "</script>\n";
   }
-  page += kPage.substr(place + kPlace.size());
+  page.append(empty, place + kPlace.size());
   return page;
 }
 

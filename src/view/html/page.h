@@ -15,6 +15,9 @@ struct PageReport {
   std::string_view json;
 };
 
+// Without reports; empty when this tidemark was built without the front end.
+std::string empty_page();
+
 // Unsupported when this tidemark was built without the front end.
 base::Result<std::string> page_html(std::span<const PageReport> reports);
 
