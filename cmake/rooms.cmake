@@ -31,12 +31,17 @@ function(tidemark_room name)
   endif()
   # The file set makes CMake's target all_verify_interface_header_sets compile
   # every header alone; the dev preset builds it. It knows only what the room's
-  # users know: not the private headers of BPF programs.
-  foreach(header IN LISTS headers)
-    file(STRINGS ${header} private REGEX "^#include <bpf/" LIMIT_COUNT 1)
-    if(private)
-      list(REMOVE_ITEM headers ${header})
-    endif()
+  # users know: not the private headers of BPF programs, nor what includes those.
+  set(private "<bpf/")
+  foreach(pass 1 2)
+    foreach(header IN LISTS headers)
+      file(STRINGS ${header} found REGEX "^#include (${private})" LIMIT_COUNT 1)
+      if(found)
+        list(REMOVE_ITEM headers ${header})
+        cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${root})
+        string(APPEND private "|\"${header}\"")
+      endif()
+    endforeach()
   endforeach()
   target_sources(
     ${library} ${visibility} FILE_SET HEADERS BASE_DIRS ${root} FILES ${headers})
