@@ -31,10 +31,11 @@ constexpr std::string_view kNumbers =
     "c.shared_clean, c.shared_dirty, c.private_clean, c.private_dirty, "
     "c.referenced, c.anonymous, c.swap, c.rss";
 
-// Columns that no sum needs: pss_dirty, referenced, anonymous.
-constexpr bool is_beside_sums(int column) {
-  return column == 7 || column == 12 || column == 13;
-}
+// The same without what no sum needs: pss_dirty, referenced, anonymous.
+constexpr std::string_view kSumNumbers =
+    "c.epoch, c.process, c.tick, c.no, c.trait, c.size, c.pss, NULL, "
+    "c.shared_clean, c.shared_dirty, c.private_clean, c.private_dirty, "
+    "NULL, NULL, c.swap, c.rss";
 
 // Of kNumbers.
 constexpr size_t kNumberCount = 16;
@@ -69,13 +70,11 @@ bool fill_row(Numbers numbers, ChangeRow& row) {
          is_sane(row.rss_kib) && std::ranges::all_of(row.fields_kib, is_sane);
 }
 
-bool take_row(const Statement& rows, ChangeColumns columns, ChangeRow& row) {
+bool take_row(const Statement& rows, ChangeRow& row) {
   std::array<int64_t, kNumberCount> numbers{};
   for (int i = 0; i < static_cast<int>(kNumberCount); ++i) {
-    const bool is_wanted = columns == ChangeColumns::All || !is_beside_sums(i);
     numbers[static_cast<size_t>(i)] =
-        is_wanted ? rows.maybe_integer(i).value_or(Database::kNull)
-                  : Database::kNull;
+        rows.maybe_integer(i).value_or(Database::kNull);
   }
   row.rare = rows.text(16);
   return fill_row(numbers, row);
@@ -189,14 +188,62 @@ base::Result<std::map<int64_t, Trait>> read_traits(Database& database) {
   }
 }
 
+// The rows of one epoch, put in order when it is complete.
+struct ChangeWalk::Epoch {
+  std::vector<ChangeRow> rows;  // kept for their memory
+  size_t count = 0;             // of them in use
+  std::vector<size_t> order;
+  int64_t id = -1;
+  int64_t last_tick = 0;  // later ones are not shown
+  bool is_absurd = false;
+  const std::function<void(const ChangeRow&)>* visit = nullptr;
+
+  ChangeRow& next(int64_t epoch) {
+    if (epoch != id) flush();
+    id = epoch;
+    if (count == rows.size()) rows.emplace_back();
+    return rows[count++];
+  }
+  void flush() {
+    order.resize(count);
+    for (size_t i = 0; i < count; ++i)
+      order[i] = i;
+    std::ranges::stable_sort(order, {},
+                             [&](size_t index) { return rows[index].tick; });
+    for (size_t index : order) {
+      if (rows[index].tick <= last_tick) (*visit)(rows[index]);
+    }
+    count = 0;
+  }
+};
+
+ChangeWalk::ChangeWalk() : epoch_(std::make_unique<Epoch>()) {}
+ChangeWalk::ChangeWalk(ChangeWalk&&) noexcept = default;
+ChangeWalk& ChangeWalk::operator=(ChangeWalk&&) noexcept = default;
+ChangeWalk::~ChangeWalk() = default;
+
 base::Result<ChangeWalk> ChangeWalk::prepare(Database& database,
                                              std::optional<int64_t> process,
                                              ChangeColumns columns) {
   ChangeWalk walk;
-  walk.columns_ = columns;
   walk.path_ = database.path();
-  base::Result<Statement> rows = database.prepare(sql_of(
-      process ? kOfOne : kOfAll, "ORDER BY c.epoch, c.process, c.tick, c.no"));
+  Epoch* epoch = walk.epoch_.get();
+  // Walks may be under way at the same time: each has a function of its own.
+  const std::string take = database.unused_filter_name("take_epoch");
+  base::Status status = database.set_filter(
+      take, kNumberCount, [epoch](std::span<const int64_t> values) {
+        ChangeRow& row = epoch->next(values[0]);
+        row.rare.clear();
+        epoch->is_absurd |= !fill_row(values.first<kNumberCount>(), row);
+        return false;
+      });
+  if (!status) return status.error();
+  const std::string filter =
+      "AND CASE WHEN c.rare IS NULL THEN " + take + "(" +
+      std::string(columns == ChangeColumns::All ? kNumbers : kSumNumbers) +
+      ") ELSE 1 END ORDER BY c.epoch, c.process, c.tick, c.no";
+  base::Result<Statement> rows =
+      database.prepare(sql_of(process ? kOfOne : kOfAll, filter));
   if (!rows) return rows.error();
   walk.rows_ = std::move(*rows);
   if (process) walk.rows_.bind(2, *process);
@@ -208,35 +255,22 @@ base::Status ChangeWalk::walk(
     const std::function<void(const ChangeRow&)>& visit) {
   rows_.bind(0, first / kTicksPerEpoch);
   rows_.bind(1, last / kTicksPerEpoch);
-  size_t count = 0;  // of rows in epoch_, whose elements are used again
-  std::vector<size_t> order;
-  const auto flush = [&] {
-    order.resize(count);
-    for (size_t i = 0; i < count; ++i)
-      order[i] = i;
-    std::ranges::stable_sort(order, {},
-                             [&](size_t index) { return epoch_[index].tick; });
-    for (size_t index : order) {
-      if (epoch_[index].tick <= last) visit(epoch_[index]);
-    }
-    count = 0;
-  };
-  int64_t epoch = -1;
+  epoch_->count = 0;
+  epoch_->id = -1;
+  epoch_->last_tick = last;
+  epoch_->is_absurd = false;
+  epoch_->visit = &visit;
   while (true) {
     base::Result<bool> row = rows_.step();
     if (!row) return row.error();
-    if (!*row) break;
-    if (rows_.integer(0) != epoch) {
-      flush();
-      epoch = rows_.integer(0);
-    }
-    if (count == epoch_.size()) epoch_.emplace_back();
-    if (!take_row(rows_, columns_, epoch_[count++])) {
+    if (epoch_->is_absurd ||
+        (*row && !take_row(rows_, epoch_->next(rows_.integer(0))))) {
       rows_.reset();
       return absurd(path_);
     }
+    if (!*row) break;
   }
-  flush();
+  epoch_->flush();
   return base::Ok{};
 }
 
@@ -281,7 +315,7 @@ base::Status walk_newest_first(
     if (!row) return row.error();
     if (is_absurd) return absurd(database.path());
     if (!*row) return base::Ok{};
-    if (!take_row(*rows, ChangeColumns::All, taken)) {
+    if (!take_row(*rows, taken)) {
       return absurd(database.path());
     }
     visit(taken);

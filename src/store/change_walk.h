@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -80,6 +81,10 @@ enum class ChangeColumns {
 
 class ChangeWalk {
  public:
+  ChangeWalk(ChangeWalk&&) noexcept;
+  ChangeWalk& operator=(ChangeWalk&&) noexcept;
+  ~ChangeWalk();
+
   // Of one process, or of all.
   static base::Result<ChangeWalk> prepare(
       Database& database, std::optional<int64_t> process,
@@ -91,10 +96,14 @@ class ChangeWalk {
                     const std::function<void(const ChangeRow&)>& visit);
 
  private:
+  struct Epoch;
+  ChangeWalk();
+
+  // Stays where it is: rows without rare fields are handed to it from within
+  // the statement, which is cheaper than column by column.
+  std::unique_ptr<Epoch> epoch_;
   Statement rows_;
-  ChangeColumns columns_ = ChangeColumns::All;
   std::string path_;
-  std::vector<ChangeRow> epoch_;  // kept for its memory
 };
 
 // The wanted rows of those ticks, of one process or of all, the newest of each

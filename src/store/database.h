@@ -83,6 +83,10 @@ class Database {
   static constexpr int64_t kNull = std::numeric_limits<int64_t>::min();
   base::Status set_filter(const std::string& name, int argument_count,
                           Filter filter);
+  // That no filter has yet; it begins like `name`.
+  std::string unused_filter_name(const std::string& name) const {
+    return name + std::to_string(filters_.size());
+  }
 
   // False once SQLite has rolled a transaction back by itself.
   bool is_in_transaction() const;
