@@ -31,6 +31,7 @@ constexpr SortWord kSortWords[] = {
     {"memory", "m", PageOwnerSortKey::Memory},
     {"times", "t", PageOwnerSortKey::Count},
     {"alloc_ts", "at", PageOwnerSortKey::Time},
+    {"free_ts", "ft", PageOwnerSortKey::FreeTime},
     {"pid", "p", PageOwnerSortKey::Pid},
     {"tgid", "tg", PageOwnerSortKey::Tgid},
     {"name", "n", PageOwnerSortKey::Name},
@@ -84,8 +85,9 @@ base::Result<std::vector<PageOwnerOrder>> parse_page_owner_order(
     }
     if (!is_known) {
       return unknown_word(word,
-                          "sorted by memory, times, alloc_ts, pid, tgid, name, "
-                          "stacktrace, allocator, each with + or - before it");
+                          "sorted by memory, times, alloc_ts, free_ts, pid, "
+                          "tgid, name, stacktrace, allocator, each with + or - "
+                          "before it");
     }
   }
   return orders;

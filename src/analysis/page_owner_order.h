@@ -23,8 +23,9 @@ struct PageOwnerGrouping {
 
 enum class PageOwnerSortKey : uint8_t {
   Memory,
-  Count,  // of blocks, whatever their order
-  Time,   // of the oldest block
+  Count,     // of blocks, whatever their order
+  Time,      // of the oldest block
+  FreeTime,  // when its oldest pages were last given back before that
   Pid,
   Tgid,
   Name,

@@ -50,6 +50,10 @@ void add_to(PageOwnerRow& row, const PageOwnerRecord& record,
   keep_common(row.tgid, record.tgid);
   keep_common(row.name, name_of(record));
   keep_common(row.allocator, std::optional(allocator));
+  if (record.freed_ns) {
+    row.freed_ns =
+        std::min(row.freed_ns.value_or(*record.freed_ns), *record.freed_ns);
+  }
   if (!record.taken_ns) return;
   const uint64_t taken_ns = *record.taken_ns;
   row.oldest_ns = std::min(row.oldest_ns.value_or(taken_ns), taken_ns);
@@ -65,6 +69,8 @@ std::strong_ordering compare(const PageOwnerRow& a, const PageOwnerRow& b,
       return a.blocks <=> b.blocks;
     case PageOwnerSortKey::Time:
       return a.oldest_ns <=> b.oldest_ns;
+    case PageOwnerSortKey::FreeTime:
+      return a.freed_ns <=> b.freed_ns;
     case PageOwnerSortKey::Pid:
       return a.pid <=> b.pid;
     case PageOwnerSortKey::Tgid:

@@ -35,6 +35,9 @@ struct PageOwnerRow {
   std::optional<model::PageAllocator> allocator;
   std::optional<uint64_t> oldest_ns;  // since boot; of those that tell
   std::optional<uint64_t> newest_ns;
+  // When pages were last given back before they were taken, the earliest;
+  // older kernels tell it.
+  std::optional<uint64_t> freed_ns;
   std::vector<std::string>
       frames;  // innermost first, as printed; by stack only
   bool operator==(const PageOwnerRow&) const = default;

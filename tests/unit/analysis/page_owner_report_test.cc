@@ -114,6 +114,20 @@ TEST(PageOwnerReport, SortsAsAsked) {
   EXPECT_EQ(pids_by("-tg,p"), "20 11 12 ");
 }
 
+TEST(PageOwnerReport, SortsByWhenPagesWereGivenBackBefore) {
+  std::vector<PageOwnerRecord> records = example();
+  records[0].freed_ns = 40;
+  records[1].freed_ns = 60;
+  records[2].freed_ns = 90;
+  records[3].freed_ns = 50;
+  std::string pids;
+  for (const PageOwnerRow& row :
+       report_of(grouped_by("pid", "-free_ts"), records).rows) {
+    pids += std::to_string(*row.pid) + " ";
+  }
+  EXPECT_EQ(pids, "12 20 11 ");
+}
+
 TEST(PageOwnerReport, SortsByStackAndAllocator) {
   const PageOwnerReport by_stack =
       report_of(grouped_by("stack", "-stacktrace"), example());
