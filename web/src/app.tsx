@@ -49,10 +49,14 @@ function about({ timeline, treemap, trace, diff, ledger, info }: Reports): About
 }
 
 function traceHeadlines(trace: Trace): Headline[] {
-  const held = amount(trace.peak_pages * trace.page_size_bytes);
+  const peakPages = trace.peak_pages ?? null;
+  const held: Headline =
+    peakPages === null
+      ? { label: "held at the peak", number: "?", unit: "", how: "the past is not known", isUnknown: true }
+      : { label: "held at the peak", ...parts(amount(peakPages * trace.page_size_bytes)), how: `${count(peakPages)} pages` };
   const now = amount(trace.pages * trace.page_size_bytes);
   return [
-    { label: "held at the peak", ...parts(held), how: `${count(trace.peak_pages)} pages` },
+    held,
     { label: "held at the end", ...parts(now), how: `${count(trace.pages)} pages` },
     { label: "lost", number: count(trace.lost), unit: "events", how: trace.exact ? "every number is exact" : "numbers are estimates" },
     { label: "untracked frees", number: count(trace.untracked_frees), unit: "pages", how: "from before the trace, or of bulk allocations" },

@@ -109,8 +109,8 @@ export interface TraceStack {
   symbol: string;
   module?: string;
   pages: number;
-  peak_pages: number;
-  machine_peak_pages: number;
+  // Not there where the past is not known.
+  machine_peak_pages?: number;
   stacks?: TraceStack[];
 }
 
@@ -118,8 +118,8 @@ export interface TraceTask {
   pid: number;
   name: string;
   pages: number;
-  peak_pages: number;
-  machine_peak_pages: number;
+  // Not there where the past is not known.
+  machine_peak_pages?: number;
   stacks?: TraceStack[];
 }
 
@@ -131,7 +131,7 @@ export interface Trace {
   page_size_bytes: number;
   sample_period: number;
   pages: number;
-  peak_pages: number;
+  peak_pages?: number | null;
   exact: boolean;
   lost: number;
   untracked_frees: number;

@@ -1,6 +1,6 @@
 // Which code of the kernel took the pages: an icicle of its stacks.
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { BoxCanvas, type Box, type Look } from "./boxes";
 import { contrast, PEBBLES, textOn } from "./colours";
 import type { Trace, TraceStack } from "./data";
@@ -8,6 +8,7 @@ import { count, percent, size, visible } from "./format";
 import { token } from "./paint";
 import { filter, stackMoment, stackOrder, STACK_MOMENTS, STACK_ORDERS, theme, type StackMoment } from "./state";
 import { Number } from "./table";
+import { useWidth } from "./width";
 
 export interface Frame {
   name: string;
@@ -21,7 +22,9 @@ export interface Frame {
 
 const MOMENT_NAMES: Record<StackMoment, string> = { peak: "at the peak", now: "now" };
 
-const pagesOf = (stack: TraceStack, at: StackMoment): number => (at === "peak" ? stack.machine_peak_pages : stack.pages);
+const pagesOf = (stack: TraceStack, at: StackMoment): number => (at === "peak" ? (stack.machine_peak_pages ?? stack.pages) : stack.pages);
+
+export const knowsPeak = (trace: Trace): boolean => trace.tasks.some((task) => task.machine_peak_pages !== undefined);
 
 const frame = (name: string, module: string, parent: Frame | null): Frame => ({
   name, module, held: 0, own: 0, calls: [], parent, tasks: new Map(),
@@ -117,14 +120,7 @@ export function StacksView({ trace }: { trace: Trace }): ComponentChildren {
   const [into, setInto] = useState<Frame | null>(null);
   const root = into && isBelow(into, tree) ? into : tree;
   const [chosen, setChosen] = useState<Frame | null>(null);
-  const host = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const element = host.current!;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
+  const [host, width] = useWidth();
   const boxes = useMemo(() => (width > 0 ? layout(root, width) : []), [root, width]);
   const height = Math.max(ROW, ...boxes.map((box) => box.y + ROW));
   const bytes = (pages: number): number => pages * trace.page_size_bytes;
@@ -162,8 +158,8 @@ export function StacksView({ trace }: { trace: Trace }): ComponentChildren {
       <div class="bar">
         <h2>Where the pages came from</h2>
         <span class="choices" role="group" aria-label="moment">
-          {STACK_MOMENTS.map((one) => (
-            <button aria-pressed={stackMoment.value === one} onClick={() => (stackMoment.value = one)}>{MOMENT_NAMES[one]}</button>
+          {STACK_MOMENTS.filter((one) => one === "now" || knowsPeak(trace)).map((one) => (
+            <button aria-pressed={stackMoment.value === one || !knowsPeak(trace)} onClick={() => (stackMoment.value = one)}>{MOMENT_NAMES[one]}</button>
           ))}
         </span>
         <span class="choices" role="group" aria-label="order">

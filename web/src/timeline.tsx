@@ -9,6 +9,7 @@ import { EventLane } from "./lanes";
 import { bandColour } from "./paint";
 import { grouping, GROUPINGS, metric, METRICS, moment, theme, zoom } from "./state";
 import { Composition, metricName } from "./table";
+import { useWidth } from "./width";
 
 export function momentIndex(timeline: Timeline): number {
   const last = timeline.ticks.id.length - 1;
@@ -86,9 +87,8 @@ function Tooltip({ timeline, layers, index, x, y }: { timeline: Timeline; layers
 
 export function TimelineView({ reports }: { reports: Reports }): ComponentChildren {
   const timeline = reports.timeline!;
-  const host = useRef<HTMLDivElement>(null);
+  const [host, width] = useWidth();
   const chart = useRef<Chart | null>(null);
-  const [width, setWidth] = useState(0);
   const [hover, setHover] = useState<{ index: number; x: number; y: number } | null>(null);
   const seconds = useMemo(() => Float64Array.from(timeline.ticks.elapsed_ns, (ns) => ns / 1e9), [timeline]);
   const gaps = useMemo(() => gapsOf(timeline), [timeline]);
@@ -115,13 +115,6 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
     theme: theme.value,
     labelRoom: isWide ? 172 : 10,
   };
-  useLayoutEffect(() => {
-    const element = host.current!;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    observer.observe(element);
-    setWidth(element.clientWidth);
-    return () => observer.disconnect();
-  }, []);
   useLayoutEffect(() => {
     if (width === 0) return;
     const made = new Chart(

@@ -1,7 +1,7 @@
 // All RAM as boxes in boxes: parts, groups, processes, objects.
 import { hierarchy, treemap, treemapSquarify, type HierarchyRectangularNode } from "d3-hierarchy";
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { BoxCanvas, TITLE_HEIGHTS, type Box, type Look } from "./boxes";
 import { kindOf, KINDS, textOn } from "./colours";
 import type { Treemap, TreeNode } from "./data";
@@ -9,6 +9,7 @@ import { baseName, count, percent, size, visible } from "./format";
 import { hatch, token } from "./paint";
 import { filter, theme } from "./state";
 import { Number } from "./table";
+import { useWidth } from "./width";
 
 // How the parts of RAM are called in memgraph's records, and what they are here.
 const PARTS: Record<string, { name: string; kind: string }> = {
@@ -152,14 +153,7 @@ export function TreemapView({ data }: { data: Treemap }): ComponentChildren {
   const whole = useMemo(() => place(data.tree), [data]);
   const [root, setRoot] = useState(whole);
   const [chosen, setChosen] = useState<Placed | null>(null);
-  const host = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const element = host.current!;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
+  const [host, width] = useWidth();
   const height = width < 640 ? 420 : Math.max(420, Math.min(704, Math.round(width * 0.72)));
   const boxes = useMemo(() => (width > 0 ? layout(root, width, height) : []), [root, width, height]);
   const searched = filter.value.toLowerCase();

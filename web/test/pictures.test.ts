@@ -69,15 +69,15 @@ test("a group that has but one group in it is drawn once, with both names", () =
 });
 
 const stack = (symbol: string, pages: number, ...calls: Trace["tasks"][number]["stacks"] & object): NonNullable<Trace["tasks"][number]["stacks"]>[number] => ({
-  symbol, pages, peak_pages: pages, machine_peak_pages: pages * 2, ...(calls.length > 0 ? { stacks: calls } : {}),
+  symbol, pages, machine_peak_pages: pages * 2, ...(calls.length > 0 ? { stacks: calls } : {}),
 });
 
 const trace: Trace = {
   schema: "tidemark.trace/1", backend: "bpf", started: "", elapsed_ns: 1, page_size_bytes: 4096, sample_period: 1,
   pages: 30, peak_pages: 60, exact: true, lost: 0, untracked_frees: 0,
   tasks: [
-    { pid: 1, name: "one", pages: 20, peak_pages: 40, machine_peak_pages: 40, stacks: [stack("entry", 20, stack("read", 15), stack("alloc", 5))] },
-    { pid: 2, name: "two", pages: 10, peak_pages: 20, machine_peak_pages: 20, stacks: [stack("entry", 10, stack("alloc", 10))] },
+    { pid: 1, name: "one", pages: 20, machine_peak_pages: 40, stacks: [stack("entry", 20, stack("read", 15), stack("alloc", 5))] },
+    { pid: 2, name: "two", pages: 10, machine_peak_pages: 20, stacks: [stack("entry", 10, stack("alloc", 10))] },
   ],
 };
 

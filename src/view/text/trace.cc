@@ -28,11 +28,26 @@ std::string mebibytes(uint64_t bytes) {
   return fmt::format("{:.1f}MB", static_cast<double>(bytes) / (1 << 20));
 }
 
-// Of what lies between a leaf and its task only a bound is known.
-std::string peak_of(const TraceNumbers& numbers) {
-  return (numbers.is_peak_exact() ? "" : "<=") +
-         std::to_string(numbers.peak_pages);
-}
+// Of what lies between a leaf and its task only a bound is known; where the
+// past is not, nothing.
+class Peaks {
+ public:
+  explicit Peaks(const Trace& trace)
+      : is_known_(trace.has_peaks), page_bytes_(trace.page_size_bytes) {}
+
+  std::string of(const TraceNumbers& numbers) const {
+    if (!is_known_) return "?";
+    return (numbers.is_peak_exact() ? "" : "<=") +
+           std::to_string(numbers.peak_pages);
+  }
+  std::string mebibytes_of(const TraceNumbers& numbers) const {
+    return is_known_ ? mebibytes(numbers.peak_pages * page_bytes_) : "?";
+  }
+
+ private:
+  bool is_known_;
+  uint64_t page_bytes_;
+};
 
 std::string frame_name(const TraceNode& node) {
   std::string name = base::visible(node.name);
@@ -42,57 +57,59 @@ std::string frame_name(const TraceNode& node) {
   return fmt::format("{} (0x{:x})", name, node.address);
 }
 
-void add_frames(const TraceNode& node, size_t depth, std::string& text) {
+void add_frames(const TraceNode& node, size_t depth, const Peaks& peaks,
+                std::string& text) {
   for (const TraceNode& child : node.children) {
-    text +=
-        fmt::format("{:{}}{} Pages: {} (peak: {})\n", "", depth * 2,
-                    frame_name(child), child.total.pages, peak_of(child.total));
-    add_frames(child, depth + 1, text);
+    text += fmt::format("{:{}}{} Pages: {} (peak: {})\n", "", depth * 2,
+                        frame_name(child), child.total.pages,
+                        peaks.of(child.total));
+    add_frames(child, depth + 1, peaks, text);
   }
 }
 
-std::string module_summary(const TraceSection& section, uint64_t page_bytes) {
+std::string module_summary(const TraceSection& section, const Peaks& peaks,
+                           uint64_t page_bytes) {
   std::string text;
   for (const TraceNode& module : section.tree.children) {
     if (module.name.empty()) continue;  // the kernel's image is none
     text += fmt::format(
         "Module {} using {} ({} pages), peak allocation {} ({} pages)\n",
         base::visible(module.name), mebibytes(module.total.pages * page_bytes),
-        module.total.pages, mebibytes(module.total.peak_pages * page_bytes),
-        peak_of(module.total));
+        module.total.pages, peaks.mebibytes_of(module.total),
+        peaks.of(module.total));
   }
   return text;
 }
 
-std::string module_top(const TraceSection& section) {
+std::string module_top(const TraceSection& section, const Peaks& peaks) {
   std::string text;
   for (const TraceNode& module : section.tree.children) {
     if (module.name.empty()) continue;
     text += fmt::format("Top stack usage of module {}:\n",
                         base::visible(module.name));
     text += fmt::format("  Pages: {} (peak: {})\n", module.total.pages,
-                        peak_of(module.total));
-    add_frames(module, 2, text);
+                        peaks.of(module.total));
+    add_frames(module, 2, peaks, text);
   }
   return text;
 }
 
-std::string task_summary(const TraceSection& section) {
+std::string task_summary(const TraceSection& section, const Peaks& peaks) {
   std::string text;
   for (const TraceNode& task : section.tree.children) {
     text += fmt::format("Task {} ({}) using {} pages, peak usage {} pages\n",
                         base::visible(task.name), task.pid, task.total.pages,
-                        peak_of(task.total));
+                        peaks.of(task.total));
   }
   return text;
 }
 
-std::string task_top(const TraceSection& section) {
+std::string task_top(const TraceSection& section, const Peaks& peaks) {
   std::string text;
   for (const TraceNode& task : section.tree.children) {
     text += fmt::format("{} Pages: {} (peak: {})\n", base::visible(task.name),
-                        task.total.pages, peak_of(task.total));
-    add_frames(task, 1, text);
+                        task.total.pages, peaks.of(task.total));
+    add_frames(task, 1, peaks, text);
   }
   return text;
 }
@@ -333,13 +350,13 @@ std::string section_text(const TraceSection& section, const Trace& trace,
                          const TextStyle& style) {
   switch (section.spec.kind) {
     case TraceReportKind::ModuleSummary:
-      return module_summary(section, trace.page_size_bytes);
+      return module_summary(section, Peaks(trace), trace.page_size_bytes);
     case TraceReportKind::ModuleTop:
-      return module_top(section);
+      return module_top(section, Peaks(trace));
     case TraceReportKind::TaskSummary:
-      return task_summary(section);
+      return task_summary(section, Peaks(trace));
     case TraceReportKind::TaskTop:
-      return task_top(section);
+      return task_top(section, Peaks(trace));
     case TraceReportKind::TaskTopJson:
       return task_top_json(section.tree);
     case TraceReportKind::ProcSlabStatic:
