@@ -223,7 +223,9 @@ class Checks:
         frames = [frame for task in went["tasks"] for frame in frames_of(task)
                   if frame.get("module") == "zram"]
         nameless = [frame for frame in frames if not frame["symbol"]]
-        self.assertGreater(len(frames), 3)
+        # How many stacks take a page, and not an object of a slab that has
+        # room, is chance.
+        self.assertGreater(len(frames), 1)
         self.assertEqual(nameless, [])
         symbols = {frame["symbol"] for frame in frames}
         # One of init, which went first, and one that stayed to the end.
