@@ -192,8 +192,15 @@ class Maker {
   }
 
   static TimelineBand band_of(const model::RecordedProcess& process) {
-    // As it was called last: that is what people know it by.
-    const model::RecordedImage& image = process.images.back();
+    // As it was called last: that is what people know it by. What has ended
+    // has no arguments any more.
+    auto called =
+        std::ranges::find_if(process.images.rbegin(), process.images.rend(),
+                             [](const model::RecordedImage& image) {
+                               return !image.command_line.empty();
+                             });
+    if (called == process.images.rend()) called = process.images.rbegin();
+    const model::RecordedImage& image = *called;
     model::Process named;
     named.stat.comm = image.comm;
     named.command_line = image.command_line;

@@ -99,8 +99,11 @@ base::Status ProcessRows::write_identity(const Process& process,
                   process.status.user_id,
                   process.stat.argument_address};
   if (identity_ && *identity_ == now) return base::Ok{};
-  // Its arguments lie elsewhere: it has become another program.
-  if (identity_ && identity_->argument_address != now.argument_address) {
+  // Its arguments lie elsewhere: it has become another program. They lie
+  // nowhere when it has ended, or when we may not know.
+  if (identity_ && identity_->argument_address != 0 &&
+      now.argument_address != 0 &&
+      identity_->argument_address != now.argument_address) {
     ++image_;
   }
   std::string command = now.command_line;

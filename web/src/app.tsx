@@ -102,7 +102,11 @@ function headlines({ timeline, peak, info }: Reports): Headline[] {
       how: `${momentClock(timeline.ticks.elapsed_ns[at] ?? 0, timeline.elapsed_ns)} · highest sample of PSS`,
     },
   ];
-  const mark = peak?.marks.filter((one) => !one.is_older).sort((a, b) => b.bytes - a.bytes)[0];
+  // That of the whole group before those of single processes, which need not
+  // have been at their highest together.
+  const mark = peak?.marks
+    .filter((one) => !one.is_older)
+    .sort((a, b) => Number(b.is_group) - Number(a.is_group) || b.bytes - a.bytes)[0];
   list.push(
     mark
       ? {

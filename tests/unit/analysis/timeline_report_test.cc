@@ -99,7 +99,7 @@ TEST(ChooseDrawn, KeepsEveryPeakAndEveryValley) {
   const std::vector<size_t> drawn =
       choose_drawn(recorded.timeline, recorded.ticks, 100);
   EXPECT_LE(drawn.size(), 3u * 101);
-  for (size_t wanted : {0, 4711, 4712, 8000, 9999})
+  for (size_t wanted : {0U, 4711U, 4712U, 8000U, 9999U})
     EXPECT_TRUE(std::ranges::binary_search(drawn, wanted)) << wanted;
   EXPECT_TRUE(std::ranges::is_sorted(drawn));
   EXPECT_EQ(std::ranges::adjacent_find(drawn), drawn.end());

@@ -272,6 +272,24 @@ TEST(Recorder, TakesARenameForNoExec) {
       0);
 }
 
+TEST(Recorder, TakesAnEndForNoExec) {
+  Process living = process_of(42, 7, {full_mapping(kHere, 4, 1)});
+  Process zombie = without_detail(living);
+  zombie.state = model::ProcessState::Zombie;
+  zombie.stat.argument_address = 0;
+  zombie.command_line.clear();
+  zombie.executable = {};
+  const RecordingFile file;
+  const Recording recording =
+      recorded(file, {sample_of(0, {living}), sample_of(1, {zombie})});
+  const std::vector<model::RecordedImage>& images =
+      recording.processes()[0].images;
+  EXPECT_EQ(images.back().image, images.front().image);
+  EXPECT_EQ(
+      count_of(file.path(), "SELECT count(*) FROM events WHERE event='exec'"),
+      0);
+}
+
 TEST(Recorder, TellsWhenAProcessHasGone) {
   const Process one = process_of(42, 7, {full_mapping(kHere, 4, 1)});
   const Process two = process_of(43, 7, {full_mapping(kHere, 4, 2)});
