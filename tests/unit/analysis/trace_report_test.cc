@@ -68,7 +68,7 @@ TEST(TraceReports, EveryTokenIsAReport) {
 TEST(TraceReports, TablesAreThrottledAsTreesAre) {
   model::Trace trace;
   model::SlabTrace slab;
-  for (uint64_t bytes : {10, 60, 30}) {
+  for (uint64_t bytes : {10U, 60U, 30U}) {
     slab.sites.push_back({"cache" + std::to_string(bytes),
                           {bytes, "caller", 0, "", {}},
                           bytes,
