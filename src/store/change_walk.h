@@ -83,6 +83,8 @@ class ChangeWalk {
  public:
   ChangeWalk(ChangeWalk&&) noexcept;
   ChangeWalk& operator=(ChangeWalk&&) noexcept;
+  ChangeWalk(const ChangeWalk&) = delete;
+  ChangeWalk& operator=(const ChangeWalk&) = delete;
   ~ChangeWalk();
 
   // Of one process, or of all.
