@@ -258,7 +258,9 @@ class Checks:
         self.assertIn("__d_alloc",
                       [caller["symbol"] for caller in caches["dentry"]["callers"]])
         self.assertGreater(caches["filp"]["allocations"], 100)
-        self.assertLess(caches["filp"]["objects"], 20)
+        # A closed one is given back when all CPUs have been quiet.
+        self.assertLess(caches["filp"]["objects"],
+                        caches["filp"]["allocations"] // 3)
 
     def test_modules_are_a_table(self):
         text = self.ran.text("modules")
