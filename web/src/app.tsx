@@ -53,18 +53,16 @@ function traceHeadlines(trace: Trace): Headline[] {
   const held: Headline =
     peakPages === null
       ? { label: "held at the peak", number: "?", unit: "", how: "the past is not known", isUnknown: true }
-      : { label: "held at the peak", ...parts(amount(peakPages * trace.page_size_bytes)), how: `${count(peakPages)} pages` };
-  const now = amount(trace.pages * trace.page_size_bytes);
+      : { label: "held at the peak", ...amount(peakPages * trace.page_size_bytes), how: `${count(peakPages)} pages` };
   return [
     held,
-    { label: "held at the end", ...parts(now), how: `${count(trace.pages)} pages` },
+    { label: "held at the end", ...amount(trace.pages * trace.page_size_bytes), how: `${count(trace.pages)} pages` },
     { label: "lost", number: count(trace.lost), unit: "events", how: trace.exact ? "every number is exact" : "numbers are estimates" },
     { label: "untracked frees", number: count(trace.untracked_frees), unit: "pages", how: "from before the trace, or of bulk allocations" },
     { label: "followed", number: trace.sample_period === 1 ? "all" : `1/${count(trace.sample_period)}`, unit: "of the page frames", how: `by ${trace.backend}` },
   ];
 }
 
-const parts = ({ number, unit }: { number: string; unit: string }): { number: string; unit: string } => ({ number, unit });
 
 
 function mostlyAtPeak(timeline: Timeline): Headline {

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { kindOf, textOn } from "./colours";
 import type { Ledger, LedgerRow } from "./data";
-import { count, counted, duration, percent, size, visible } from "./format";
+import { amount, count, counted, duration, percent, size, visible } from "./format";
 import type { Headline } from "./headline";
 import { filter, theme } from "./state";
 import { Number } from "./table";
@@ -99,13 +99,13 @@ const TIERS: Record<string, string> = {
 export function machineHeadlines(ledger: Ledger): Headline[] {
   const unnamed = ledger.rows.filter((row) => row.parent === null && row.class === "unnamed").reduce((sum, row) => sum + row.bytes, 0);
   const whole = ledger.total_bytes;
-  const [number, unit] = size(whole).split("\u00a0");
+  const [time, unit] = duration(ledger.elapsed_ns).split("\u00a0");
   return [
-    { label: "RAM", number: number!, unit: unit ?? "", how: "each page in one row" },
+    { label: "RAM", ...amount(whole), how: "each page in one row" },
     { label: "named", number: percent(whole - unnamed, whole), unit: "%", how: TIERS[ledger.tier] ?? ledger.tier },
-    { label: "unnamed", number: size(unnamed).split("\u00a0")[0]!, unit: size(unnamed).split("\u00a0")[1] ?? "", how: "kernel pages that no source explains" },
+    { label: "unnamed", ...amount(unnamed), how: "kernel pages that no source explains" },
     { label: "changed while read", number: count(ledger.changed_pages), unit: "pages", how: `of ${count(ledger.mapped_pages)} that programs map` },
-    { label: "cost", number: duration(ledger.elapsed_ns).split("\u00a0")[0]!, unit: duration(ledger.elapsed_ns).split("\u00a0")[1] ?? "", how: `and ${size(ledger.own_bytes)} of memory` },
+    { label: "cost", number: time!, unit: unit ?? "", how: `and ${size(ledger.own_bytes)} of memory` },
   ];
 }
 
