@@ -52,11 +52,11 @@ def measure_sample(scale):
     rounds = scale(40)
     coverage, times = sample_coverage(rounds)
     worst = min(coverage, key=coverage.get)
-    yield Row("ledger --sample 50000: runs in which a class is within its error, "
+    yield Row("ledger --sample 20000: runs in which a class is within its error, "
               "the worst class", 100 * coverage[worst], bar=95, at_least=True,
               unit="%", beside=f"{worst}; of all classes "
               f"{100 * statistics.mean(coverage.values()):.1f} %, {rounds} runs")
-    yield Row("ledger --sample 50000: milliseconds", statistics.median(times),
+    yield Row("ledger --sample 20000: milliseconds", statistics.median(times),
               min(times), bar=30, unit="ms", beside=f"longest {max(times):.3g} ms")
 
 

@@ -183,7 +183,7 @@ Command ledger_command() {
                });
   table.count(
       "--sample",
-      "look at about N pages at random: 50000 take some 20 ms and tell "
+      "look at about N pages at random: 20000 take some 20 ms and tell "
       "classes to a fraction of a per cent",
       [o = options.get()](uint64_t count) { o->ledger.sample_pages = count; });
   table.count("--top", "owners with a line of their own in each row",
