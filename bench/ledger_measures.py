@@ -27,7 +27,7 @@ def classes(*options):
             for row in report["rows"] if row["parent"] is None}, report
 
 
-def sample_coverage(rounds, pages=50_000):
+def sample_coverage(rounds, pages=20_000):
     """How often each class of a sample holds the truth, which is anything from
     what a look at all pages found before to what one finds after; and the
     milliseconds of each sample. Rows by counters (error 0) are left out. A class
