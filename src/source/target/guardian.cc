@@ -10,7 +10,9 @@
 
 #include <cerrno>
 #include <csignal>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "base/file.h"
@@ -42,6 +44,18 @@ bool is_stopped(int32_t pid) {
   return stat && stat->state == 'T';
 }
 
+// The writer of the files ends because we did, and may add one meanwhile.
+void remove_folder(const std::string& path) {
+  constexpr int kTries = 50;
+  constexpr useconds_t kPauseUs = 100'000;
+  for (int i = 0; i < kTries; ++i) {
+    std::error_code error;
+    std::filesystem::remove_all(path, error);
+    ::usleep(kPauseUs);
+    if (!std::filesystem::exists(path, error)) return;
+  }
+}
+
 void undo(const GuardedThings& things) {
   thaw(things);
   if (things.continues_stopped && !things.groups.empty()) {
@@ -55,6 +69,8 @@ void undo(const GuardedThings& things) {
   for (const std::string& name : things.trace_instances) {
     static_cast<void>(remove_trace_instance(name));
   }
+  for (const std::string& path : things.folders)
+    remove_folder(path);
 }
 
 // Whoever leads our session or terminal may end us with it, and then nobody

@@ -20,6 +20,8 @@ struct GuardedThings {
   // We stop processes of the tree: those that stand when we die are continued.
   bool continues_stopped = false;
   std::vector<std::string> trace_instances = {};  // their names in tracefs
+  // With the files in them. Whoever writes there may take a moment to end.
+  std::vector<std::string> folders = {};
 };
 
 class Guardian {
