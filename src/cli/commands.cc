@@ -38,6 +38,8 @@ const std::vector<CommandEntry>& command_table() {
       {"diff", "what changed between two recordings or moments", diff_command},
       {"report", "a recording as one HTML file to look at and to mail",
        report_command},
+      {"serve", "look at recordings, or at what happens now, in a browser",
+       serve_command},
       {"import", "make a recording of what another tool has written",
        import_command},
       {"export", "a recording as CSV, JSON Lines, SQLite or folded stacks",

@@ -19,6 +19,7 @@ Command replay_command();
 Command info_command();
 Command diff_command();
 Command report_command();
+Command serve_command();
 Command import_command();
 Command export_command();
 Command ledger_command();

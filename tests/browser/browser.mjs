@@ -1,6 +1,6 @@
 // What the browser tests share: the program under test, Debian's Chromium and
 // recordings of known workloads.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -21,6 +21,29 @@ export function tidemark(...words) {
   return done.stdout;
 }
 
+// `serve` with such arguments: its URL, and how to end it.
+export async function serve(...words) {
+  const child = spawn(TIDEMARK, ["serve", "--no-browser", ...words], { stdio: ["ignore", "pipe", "inherit"] });
+  const url = await new Promise((resolve, reject) => {
+    let text = "";
+    child.stdout.on("data", (bytes) => {
+      text += bytes;
+      if (text.includes("\n")) resolve(text.trim());
+    });
+    child.on("exit", (code) => reject(new Error(`serve ended with ${code}`)));
+  });
+  const { origin, searchParams } = new URL(url);
+  const ended = new Promise((resolve) => child.on("exit", resolve));
+  return {
+    url,
+    origin,
+    pid: child.pid,
+    port: Number(new URL(url).port),
+    token: searchParams.get("token"),
+    stop: (signal = "SIGTERM") => (child.kill(signal), ended),
+  };
+}
+
 // A folder of its own, gone with the process.
 export function scratch() {
   const folder = mkdtempSync(join(tmpdir(), "tidemark-browser-"));
@@ -39,14 +62,18 @@ export class Browser {
     this.browser = browser;
   }
 
-  // A page with what it asked for and complained about.
-  async page(file, { fragment = "", ...options } = {}) {
+  // A page of a file, with what it asked for and complained about.
+  page(file, { fragment = "", ...options } = {}) {
+    return this.visit(pathToFileURL(file).href, { fragment, ...options });
+  }
+
+  // The same of a server; what it asks of that one is no request to others.
+  async visit(url, { fragment = "", own = url, ...options } = {}) {
     const page = await this.browser.newPage({ viewport: { width: 1440, height: 900 }, ...options });
-    const url = pathToFileURL(file).href;
     page.requested = [];
     page.complaints = [];
     page.on("request", (request) => {
-      if (!request.url().startsWith(url)) page.requested.push(request.url());
+      if (!request.url().startsWith(own)) page.requested.push(request.url());
     });
     page.on("console", (message) => {
       if (["error", "warning"].includes(message.type())) page.complaints.push(message.text());

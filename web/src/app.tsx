@@ -1,5 +1,6 @@
 // The frame that every view stands in: header, the strip of numbers, footer.
 import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
 import { kindOf } from "./colours";
 import type { Reports, Timeline, Trace } from "./data";
 import { amount, clock, count, counted, duration, momentClock, percent, size, visible } from "./format";
@@ -9,15 +10,18 @@ import { CompareView } from "./compare";
 import type { Headline } from "./headline";
 import { MachineView, machineHeadlines } from "./machine";
 import { StacksView } from "./stacks";
-import { momentIndex, TimelineView } from "./timeline";
+import { momentIndex } from "./moment";
+import { CompareChoice, LiveBadge, RecordingChoice, Waiting } from "./recordings";
+import { canAsk, chosen, isLive, need, partOf, reports as shownReports, served } from "./served";
+import { State } from "./states";
+import { TimelineView } from "./timeline";
 import { TreemapView } from "./treemap";
 
 const TITLES: Record<View, string> = { timeline: "Timeline", treemap: "Treemap", stacks: "Stacks", machine: "Machine", compare: "Compare" };
 
-const NEEDS: Record<View, keyof Reports> = { timeline: "timeline", treemap: "treemap", stacks: "trace", machine: "ledger", compare: "diff" };
-
-// Those of what this page was given.
-export const viewsOf = (reports: Reports): View[] => VIEWS.filter((one) => reports[NEEDS[one]] !== undefined);
+// Those of what this page was given, or can ask for.
+export const viewsOf = (reports: Reports): View[] =>
+  VIEWS.filter((one) => reports[partOf(one)] !== undefined || canAsk(partOf(one)));
 
 interface About {
   name: string;
@@ -148,6 +152,8 @@ const KEYS: [string, string][] = [
   ["← →", "move the moment; Ctrl: ten at once"],
   ["+ − 0", "zoom in, out, all"],
   ["p", "the peak"],
+  ["End", "the newest, of what is live"],
+  ["Space", "pause what is live"],
   ["g", "next grouping"],
   ["m", "next metric"],
   ["/", "filter the rows"],
@@ -166,21 +172,14 @@ const BOX_KEYS: [string, string][] = [
 const COMPARE_KEYS: [string, string][] = [["x", "swap sides"]];
 
 const keysOf = (shown: View | undefined): [string, string][] =>
-  shown === "timeline" ? KEYS.slice(0, 5) : shown === "compare" ? COMPARE_KEYS : BOX_KEYS;
+  shown === "timeline" ? KEYS.filter(([key]) => isLive() || (key !== "End" && key !== "Space")).slice(0, 5) : shown === "compare" ? COMPARE_KEYS : BOX_KEYS;
 
-export function State({ title, children }: { title: string; children: ComponentChildren }): ComponentChildren {
-  return (
-    <div class="state" role="status">
-      <h2>{title}</h2>
-      <p>{children}</p>
-    </div>
-  );
-}
-
-export function App({ reports, failure }: { reports: Reports; failure: string | null }): ComponentChildren {
+export function App({ failure }: { failure: string | null }): ComponentChildren {
+  const reports = shownReports.value;
   const { timeline, info, treemap, trace, diff, ledger } = reports;
   const views = viewsOf(reports);
-  const shown = views.includes(view.value) ? view.value : views[0];
+  const shown = views.includes(view.value) ? view.value : views[0] ?? "timeline";
+  useEffect(() => need(shown));
   const { name, what, from } = about(reports);
   const strip = shown === "timeline" ? headlines(reports) : shown === "stacks" && trace ? traceHeadlines(trace) : shown === "machine" && ledger ? machineHeadlines(ledger) : [];
   return (
@@ -193,6 +192,8 @@ export function App({ reports, failure }: { reports: Reports; failure: string | 
             {what}
           </span>
         )}
+        <RecordingChoice />
+        <LiveBadge />
         <nav class="views" aria-label="views">
           {views.map((one, place) => (
             <button aria-current={shown === one ? "page" : undefined} onClick={() => (view.value = one)}>
@@ -213,8 +214,11 @@ export function App({ reports, failure }: { reports: Reports; failure: string | 
         </div>
       )}
       <main>
+        {shown === "compare" && <CompareChoice />}
         {failure !== null ? (
           <State title="The data of this page cannot be read">{failure}</State>
+        ) : served.value !== null && reports[partOf(shown)] === undefined ? (
+          <Waiting view={shown} />
         ) : shown === "treemap" ? (
           <TreemapView data={treemap!} />
         ) : shown === "stacks" ? (
@@ -239,6 +243,7 @@ export function App({ reports, failure }: { reports: Reports; failure: string | 
       <footer class="keys">
         {keysOf(shown).map(([key, does]) => <span class="key"><kbd>{key}</kbd>{does}</span>)}
         <button class="control" aria-expanded={showsKeys.value} onClick={() => (showsKeys.value = !showsKeys.value)}>all keys <kbd>?</kbd></button>
+        {chosen() && <a class="control" href={`api/recordings/${chosen()!.link}/page`} download={`${chosen()!.name.replace(/.*\//, "")}.html`}>save as one file</a>}
         <span class="from">{from}</span>
       </footer>
       {showsKeys.value && (

@@ -182,6 +182,15 @@ export interface Ledger {
   notes: string[];
 }
 
+// As `serve` lists them.
+export interface ServedRecording {
+  name: string;
+  link: string; // the name as a part of a path
+  file_bytes: number;
+  changed: string;
+  is_live: boolean;
+}
+
 export interface Reports {
   timeline?: Timeline;
   peak?: Peak;
@@ -192,15 +201,20 @@ export interface Reports {
   ledger?: Ledger;
 }
 
-const NAMES = ["timeline", "peak", "info", "treemap", "trace", "ledger", "diff"] as const;
+const NAMES = ["timeline", "peak", "info", "treemap", "trace", "ledger", "diff", "served"] as const;
+
+// What a page has inside: reports, or where to ask for them.
+export interface Embedded extends Reports {
+  served?: { recordings: ServedRecording[] };
+}
 
 // A report that is not there is left out; one that cannot be read is an error
 // that the page shows.
-export function embeddedReports(from: Document): Reports {
+export function embeddedReports(from: Document): Embedded {
   const reports: Record<string, unknown> = {};
   for (const name of NAMES) {
     const element = from.getElementById(`data-${name}`);
     if (element?.textContent) reports[name] = JSON.parse(element.textContent);
   }
-  return reports as Reports;
+  return reports as Embedded;
 }

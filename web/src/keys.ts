@@ -1,6 +1,8 @@
 // The keyboard does everything that the pointer does.
 import { viewsOf } from "./app";
-import type { Reports, Timeline } from "./data";
+import type { Timeline } from "./data";
+import { choosePeak, momentIndex } from "./moment";
+import { reports, togglePause } from "./served";
 import { dense, grouping, GROUPINGS, metric, METRICS, moment, selected, showsKeys, theme, view, zoom } from "./state";
 
 function next<T>(all: readonly T[], one: T): T {
@@ -11,29 +13,34 @@ function zoomBy(timeline: Timeline, factor: number): void {
   const times = timeline.ticks.elapsed_ns;
   const last = (times[times.length - 1] ?? 0) / 1e9;
   const [from, to] = zoom.value ?? [0, last];
-  const at = (times[moment.value ?? timeline.peak_index] ?? 0) / 1e9;
+  const at = (times[momentIndex(timeline)] ?? 0) / 1e9;
   const half = Math.max(((to - from) / 2) * factor, 0.05);
   const span: [number, number] = [Math.max(0, at - half), Math.min(last, at + half)];
   zoom.value = span[0] <= 0 && span[1] >= last ? null : span;
 }
 
-export function followKeys(reports: Reports): void {
-  const { timeline } = reports;
-  const views = viewsOf(reports);
-  const move = (by: number): void => {
-    if (!timeline) return;
-    const last = timeline.ticks.id.length - 1;
-    const now = moment.value ?? timeline.peak_index;
-    moment.value = Math.min(last, Math.max(0, now + by));
+export function followKeys(): void {
+  const withTimeline = (work: (timeline: Timeline) => void): void => {
+    if (reports.value.timeline) work(reports.value.timeline);
   };
+  const move = (by: number): void =>
+    withTimeline((timeline) => {
+      const last = timeline.ticks.id.length - 1;
+      moment.value = Math.min(last, Math.max(0, momentIndex(timeline) + by));
+    });
   const actions: Record<string, (event: KeyboardEvent) => void> = {
     ArrowLeft: (event) => move(event.ctrlKey ? -10 : -1),
     ArrowRight: (event) => move(event.ctrlKey ? 10 : 1),
-    p: () => (moment.value = null),
+    p: choosePeak,
+    End: () => (moment.value = null),
+    " ": (event) => {
+      event.preventDefault();
+      togglePause();
+    },
     "0": () => (zoom.value = null),
-    "+": () => timeline && zoomBy(timeline, 0.5),
-    "=": () => timeline && zoomBy(timeline, 0.5),
-    "-": () => timeline && zoomBy(timeline, 2),
+    "+": () => withTimeline((timeline) => zoomBy(timeline, 0.5)),
+    "=": () => withTimeline((timeline) => zoomBy(timeline, 0.5)),
+    "-": () => withTimeline((timeline) => zoomBy(timeline, 2)),
     g: () => (grouping.value = next(GROUPINGS, grouping.value)),
     m: () => (metric.value = next(METRICS, metric.value)),
     t: () => (theme.value = theme.value === "dark" ? "light" : "dark"),
@@ -57,7 +64,9 @@ export function followKeys(reports: Reports): void {
       return;
     }
     if (event.altKey || event.metaKey) return;
-    const asked = views[parseInt(event.key, 10) - 1];
+    // Space presses the button that has the focus.
+    if (event.key === " " && element.matches("button, a")) return;
+    const asked = viewsOf(reports.value)[parseInt(event.key, 10) - 1];
     if (asked && !event.ctrlKey) view.value = asked;
     const action = actions[event.key];
     if (!action || (event.ctrlKey && !event.key.startsWith("Arrow"))) return;

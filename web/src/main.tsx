@@ -1,26 +1,32 @@
+import { effect } from "@preact/signals";
 import { render } from "preact";
 import { App } from "./app";
-import { embeddedReports, type Reports } from "./data";
+import { embeddedReports, type ServedRecording } from "./data";
 import { visible } from "./format";
 import { followKeys } from "./keys";
+import { reports, startServed } from "./served";
 import { followFragment, followTheme } from "./state";
 
-let reports: Reports = {};
 let failure: string | null = null;
+let recordings: ServedRecording[] | null = null;
 try {
-  reports = embeddedReports(document);
+  const { served, ...embedded } = embeddedReports(document);
+  reports.value = embedded;
+  recordings = served?.recordings ?? null;
 } catch (error) {
   failure = `It was damaged on its way here: ${String(error)}`;
 }
 followTheme();
 followFragment();
-if (reports.timeline) {
-  document.title = `${visible(reports.timeline.targets).slice(0, 60)} · tidemark`;
-}
-followKeys(reports);
+if (recordings) startServed(recordings);
+effect(() => {
+  const { timeline } = reports.value;
+  if (timeline) document.title = `${visible(timeline.targets).slice(0, 60)} · tidemark`;
+});
+followKeys();
 // What nobody foresaw is said too: an empty page says nothing.
 try {
-  render(<App reports={reports} failure={failure} />, document.getElementById("app")!);
+  render(<App failure={failure} />, document.getElementById("app")!);
 } catch (error) {
   document.getElementById("app")!.textContent = `This page could not be drawn: ${String(error)}`;
   throw error;

@@ -28,6 +28,11 @@ export const zoom = signal<[number, number] | null>(null);
 export const filter = signal("");
 export const selected = signal<string | null>(null);
 export const sort = signal<{ column: string; falls: boolean }>({ column: "value", falls: true });
+// Of a page that is served: the recording that is shown, whether it may be
+// read again when it grows, and what Compare compares ("NAME@MOMENT").
+export const recordingName = signal<string | null>(null);
+export const isPaused = signal(false);
+export const diffSides = signal<[string, string] | null>(null);
 export const theme = signal<Theme>("light");
 export const dense = signal(false);
 export const showsKeys = signal(false);
@@ -45,10 +50,12 @@ function readFragment(): void {
   const span = (words.get("zoom") ?? "").split("-").map(Number);
   zoom.value = span.length === 2 && span[0]! < span[1]! ? [span[0]!, span[1]!] : null;
   filter.value = words.get("find") ?? "";
+  recordingName.value = words.get("rec");
 }
 
 function fragment(): string {
   const words = new URLSearchParams();
+  if (recordingName.value !== null) words.set("rec", recordingName.value);
   if (view.value !== "timeline") words.set("view", view.value);
   if (grouping.value !== "kind") words.set("by", grouping.value);
   if (metric.value !== "pss") words.set("metric", metric.value);

@@ -6,15 +6,12 @@ import { Chart, type ChartData, type Gap } from "./chart";
 import type { Reports, Timeline } from "./data";
 import { count, duration, momentClock, size, visible } from "./format";
 import { EventLane } from "./lanes";
+import { choosePeak, momentIndex } from "./moment";
 import { bandColour } from "./paint";
+import { isLive } from "./served";
 import { grouping, GROUPINGS, metric, METRICS, moment, theme, zoom } from "./state";
 import { Composition, metricName } from "./table";
 import { useWidth } from "./width";
-
-export function momentIndex(timeline: Timeline): number {
-  const last = timeline.ticks.id.length - 1;
-  return Math.min(moment.value ?? timeline.peak_index, last);
-}
 
 function gapsOf(timeline: Timeline): Gap[] {
   const gaps: Gap[] = [];
@@ -161,7 +158,8 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
           {METRICS.map((one) => <option value={one}>{metricName(one)}</option>)}
         </select>
         <span class="push note hint">drag to zoom, click to choose a moment</span>
-        <button class="control" onClick={() => (moment.value = null)}>peak <kbd>p</kbd></button>
+        {isLive() && <button class="control" aria-pressed={moment.value === null} onClick={() => (moment.value = null)}>now <kbd>End</kbd></button>}
+        <button class="control" onClick={choosePeak}>peak <kbd>p</kbd></button>
         <button class="control" onClick={() => (zoom.value = null)}>all <kbd>0</kbd></button>
       </div>
       <div

@@ -1,0 +1,14 @@
+// The chosen moment.
+import type { Timeline } from "./data";
+import { isLive, reports } from "./served";
+import { moment } from "./state";
+
+// Unless one was chosen: the peak, and of what is live the newest.
+export function momentIndex(timeline: Timeline): number {
+  const last = timeline.ticks.id.length - 1;
+  return Math.min(moment.value ?? (isLive() ? last : timeline.peak_index), last);
+}
+
+export function choosePeak(): void {
+  moment.value = reports.value.timeline?.peak_index ?? null;
+}

@@ -1,0 +1,148 @@
+// What only a page that is served has: the choice of a recording, how far an
+// answer has come, and whether the server still answers.
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { count, duration, size, visible } from "./format";
+import { again, choose, compare, chosen, isConnected, isLive, loads, newest, partOf, served, togglePause } from "./served";
+import { diffSides, isPaused, recordingName, type View } from "./state";
+import { State } from "./states";
+
+const MS = 1e6;
+
+// Draws again now and then, for what tells an age.
+function useSeconds(isOn: boolean): void {
+  const [, draw] = useState(0);
+  useEffect(() => {
+    if (!isOn) return undefined;
+    const timer = setInterval(() => draw((number) => number + 1), 500);
+    return () => clearInterval(timer);
+  }, [isOn]);
+}
+
+export function RecordingChoice(): ComponentChildren {
+  const all = served.value;
+  if (all === null || (all.length < 2 && recordingName.value !== null)) return null;
+  return (
+    <select
+      class="control"
+      aria-label="recording"
+      value={recordingName.value ?? ""}
+      onChange={(event) => choose(event.currentTarget.value || null)}
+    >
+      <option value="">all recordings</option>
+      {all.map((one) => <option value={one.name}>{visible(one.name)}{one.is_live ? " (now)" : ""}</option>)}
+    </select>
+  );
+}
+
+export function LiveBadge(): ComponentChildren {
+  useSeconds(served.value !== null);
+  if (served.value === null) return null;
+  if (!isConnected.value) {
+    return <span class="badge warn" role="status">the server does not answer; this is {duration((Date.now() - newest.value) * MS)} old</span>;
+  }
+  if (!isLive()) return null;
+  return (
+    <button class="control badge" aria-pressed={isPaused.value} onClick={togglePause}>
+      {isPaused.value ? `paused, ${duration((Date.now() - newest.value) * MS)} old` : "live"} <kbd>Space</kbd>
+    </button>
+  );
+}
+
+export function RecordingList(): ComponentChildren {
+  const all = served.value ?? [];
+  if (all.length === 0) {
+    return (
+      <State title="No recordings yet">
+        There is none where this server looks. `tidemark record -o FILE.tdm PID` makes one; it is listed here as soon as it is there.
+      </State>
+    );
+  }
+  return (
+    <>
+      <div class="bar"><h2>{count(all.length)} recordings</h2></div>
+      <table class="rows">
+        <thead><tr><th>recording</th><th class="n">size</th><th>last written</th></tr></thead>
+        <tbody>
+          {all.map((one) => (
+            <tr>
+              <td><button class="link" onClick={() => choose(one.name)}>{visible(one.name)}</button>{one.is_live ? " now" : ""}</td>
+              <td class="n">{size(one.file_bytes)}</td>
+              <td>{one.changed.slice(0, 19).replace("T", " ")} UTC</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function Side({ label, value, change }: { label: string; value: string; change: (value: string) => void }): ComponentChildren {
+  const at = value.lastIndexOf("@");
+  const [name, moment] = [value.slice(0, at), value.slice(at + 1)];
+  return (
+    <>
+      <label>
+        {label}{" "}
+        <select class="control" value={name} onChange={(event) => change(`${event.currentTarget.value}@${moment}`)}>
+          {(served.value ?? []).map((one) => <option value={one.name}>{visible(one.name)}</option>)}
+        </select>
+      </label>
+      <label>
+        at <input class="control moment" value={moment} onChange={(event) => change(`${name}@${event.currentTarget.value.trim() || "peak"}`)} />
+      </label>
+    </>
+  );
+}
+
+// Which two moments Compare shows: of two recordings their peaks, of one its
+// start and its peak, until others are chosen.
+export function CompareChoice(): ComponentChildren {
+  const all = served.value;
+  const first = chosen()?.name ?? all?.[0]?.name;
+  const second = all?.find((one) => one.name !== first)?.name;
+  const [before, setBefore] = useState(diffSides.value?.[0] ?? (second ? `${second}@peak` : `${first}@start`));
+  const [after, setAfter] = useState(diffSides.value?.[1] ?? `${first}@peak`);
+  if (all === null) return null;
+  if (first === undefined) return <State title="Nothing to compare">There is no recording yet.</State>;
+  return (
+    <form
+      class="bar"
+      onSubmit={(event) => {
+        event.preventDefault();
+        compare(before, after);
+      }}
+    >
+      <Side label="before" value={before} change={setBefore} />
+      <Side label="after" value={after} change={setAfter} />
+      <button class="control" type="submit">compare</button>
+      <span class="note">a moment is peak, start, end, 00:41:12 or a time of day</span>
+    </form>
+  );
+}
+
+// Of a view whose answer is not there: why, and what can be done.
+export function Waiting({ view }: { view: View }): ComponentChildren {
+  const load = loads.value[partOf(view)];
+  useSeconds(load !== undefined && load.failure === null);
+  if (view === "timeline" && recordingName.value === null) return <RecordingList />;
+  if (view === "compare" && !load) return null;
+  if (load?.failure) {
+    return (
+      <State title={visible(load.failure.what)}>
+        {load.failure.hint && <>{visible(load.failure.hint)} </>}
+        <button class="control" onClick={() => again(view)}>try again</button>
+      </State>
+    );
+  }
+  const recording = chosen();
+  const what = view === "timeline" || view === "stacks" ? visible(recording?.name ?? "") : "the machine";
+  const waited = load ? duration((performance.now() - load.began) * MS) : "";
+  return (
+    <State title={`Reading ${what}`}>
+      <progress {...(load?.total ? { value: load.received, max: load.total } : {})} aria-label="how far" />
+      {load?.received ? ` ${size(load.received)}${load.total ? ` of ${size(load.total)}` : ""}` : ` ${waited}`}
+      {view === "timeline" && recording ? `, a recording of ${size(recording.file_bytes)}` : ""}
+    </State>
+  );
+}

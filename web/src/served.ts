@@ -1,0 +1,221 @@
+// A page that is served asks for its reports: those of a chosen recording, again
+// when it grows, and those of the machine when their view is opened.
+import { signal } from "@preact/signals";
+import type { Reports, ServedRecording, Timeline } from "./data";
+import { diffSides, isPaused, moment, recordingName, type View } from "./state";
+
+export type Part = keyof Reports;
+
+export interface Load {
+  began: number; // ms of performance.now()
+  received: number;
+  total: number | null;
+  failure: { what: string; hint: string } | null;
+}
+
+export const reports = signal<Reports>({});
+// null: the page was mailed and has all it will ever have.
+export const served = signal<ServedRecording[] | null>(null);
+export const loads = signal<Partial<Record<Part, Load>>>({});
+export const isConnected = signal(true);
+// When the newest of what is shown was told, ms since 1970.
+export const newest = signal(0);
+
+const OF_RECORDING: Part[] = ["timeline", "peak", "info", "trace"];
+const OF_MACHINE: Partial<Record<View, Part>> = { treemap: "treemap", machine: "ledger" };
+// A recording that grows is read again so much later than reading it took, so
+// that looking at a long one costs a fifth of a core at most.
+const REST = 4;
+const LEAST_REST_MS = 1000;
+
+export const chosen = (): ServedRecording | undefined => served.value?.find((one) => one.name === recordingName.value);
+export const isLive = (): boolean => chosen()?.is_live ?? false;
+
+export function partOf(view: View): Part {
+  return view === "timeline" ? "timeline" : view === "stacks" ? "trace" : view === "compare" ? "diff" : OF_MACHINE[view]!;
+}
+
+function pathOf(part: Part): string | null {
+  if (part === "diff") {
+    const sides = diffSides.value;
+    return sides ? `api/diff?before=${encodeURIComponent(sides[0])}&after=${encodeURIComponent(sides[1])}` : null;
+  }
+  if (part === "treemap" || part === "ledger") return `api/now/${part}`;
+  const recording = chosen();
+  return recording ? `api/recordings/${recording.link}/${part}` : null;
+}
+
+async function received(response: Response, tell: (bytes: number) => void): Promise<string> {
+  const reader = response.body!.getReader();
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    bytes += value.length;
+    tell(bytes);
+  }
+  return new Blob(parts as BlobPart[]).text();
+}
+
+function note(part: Part, load: Load | undefined): void {
+  const all = { ...loads.value };
+  if (load) all[part] = load;
+  else delete all[part];
+  loads.value = all;
+}
+
+async function ask(part: Part, path: string): Promise<unknown> {
+  let load: Load = { began: performance.now(), received: 0, total: null, failure: null };
+  note(part, load);
+  const fail = (what: string, hint: string): null => {
+    note(part, { ...load, failure: { what, hint } });
+    return null;
+  };
+  try {
+    const response = await fetch(path);
+    const total = Number(response.headers.get("content-length")) || null;
+    const text = await received(response, (bytes) => note(part, (load = { ...load, received: bytes, total })));
+    const answer = JSON.parse(text) as { error?: string; hint?: string };
+    if (!response.ok) return fail(answer.error ?? `the server answered ${response.status}`, answer.hint ?? "");
+    note(part, undefined);
+    return answer;
+  } catch (error) {
+    return fail("the server does not answer", String(error));
+  }
+}
+
+// What is drawn changes with a recording that grows; the moment stays.
+function keepMoment(before: Timeline | undefined, after: Timeline): void {
+  const at = moment.value;
+  if (at === null || !before) return;
+  const elapsed = before.ticks.elapsed_ns[Math.min(at, before.ticks.id.length - 1)] ?? 0;
+  const index = after.ticks.elapsed_ns.findIndex((one) => one >= elapsed);
+  moment.value = index < 0 ? after.ticks.id.length - 1 : index;
+}
+
+// An answer for a recording that was left meanwhile is dropped.
+async function load(part: Part): Promise<boolean> {
+  const path = pathOf(part);
+  if (path === null) return false;
+  const name = recordingName.value;
+  const answer = await ask(part, path);
+  if (answer === null || name !== recordingName.value) return false;
+  if (part === "timeline") keepMoment(reports.value.timeline, answer as Timeline);
+  reports.value = { ...reports.value, [part]: answer };
+  newest.value = Date.now();
+  return true;
+}
+
+let isReading = false;
+let isStale = false;
+let restUntil = 0;
+
+async function refresh(): Promise<void> {
+  isStale = true;
+  const wait = restUntil - performance.now();
+  if (isReading || isPaused.value || document.hidden) return;
+  if (wait > 0) {
+    isReading = true;
+    await new Promise((resolve) => setTimeout(resolve, wait));
+    isReading = false;
+  }
+  isReading = true;
+  isStale = false;
+  const began = performance.now();
+  if (await load("timeline")) await Promise.all([load("peak"), load("info"), reports.value.trace ? load("trace") : true]);
+  isReading = false;
+  restUntil = performance.now() + Math.max(LEAST_REST_MS, REST * (performance.now() - began));
+  if (isStale) void refresh();
+}
+
+function resume(): void {
+  if (isStale) void refresh();
+}
+
+export function togglePause(): void {
+  isPaused.value = !isPaused.value;
+  resume();
+}
+
+export function choose(name: string | null): void {
+  recordingName.value = name;
+  const kept: Reports = {};
+  for (const part of ["treemap", "ledger"] as const) {
+    if (reports.value[part]) Object.assign(kept, { [part]: reports.value[part] });
+  }
+  reports.value = kept;
+  loads.value = {};
+  moment.value = null;
+  restUntil = 0;
+  if (name !== null) void refresh();
+}
+
+// When a view is opened that has nothing to show yet.
+export function need(view: View): void {
+  const part = partOf(view);
+  if (served.value === null || reports.value[part] || loads.value[part]) return;
+  if (part === "timeline") return;
+  void load(part);
+}
+
+export function again(view: View): void {
+  const part = partOf(view);
+  note(part, undefined);
+  void (part === "timeline" ? refresh() : load(part));
+}
+
+export function compare(before: string, after: string): void {
+  diffSides.value = [before, after];
+  reports.value = { ...reports.value };
+  delete reports.value.diff;
+  void load("diff");
+}
+
+async function list(): Promise<void> {
+  const response = await fetch("api/recordings");
+  if (response.ok) served.value = ((await response.json()) as { recordings: ServedRecording[] }).recordings;
+}
+
+function follow(): void {
+  const events = new EventSource("api/events");
+  events.onopen = () => {
+    if (!isConnected.value) void list().then(refresh);
+    isConnected.value = true;
+  };
+  events.onerror = () => (isConnected.value = false);
+  events.addEventListener("recordings", (event) => {
+    const { changed } = JSON.parse((event as MessageEvent<string>).data) as { changed: string[] };
+    void list().then(() => {
+      if (recordingName.value === null) chooseFirst();
+      else if (changed.includes(recordingName.value)) void refresh();
+    });
+  });
+  document.addEventListener("visibilitychange", resume);
+}
+
+// The one that is written now, or the only one.
+function chooseFirst(): void {
+  const all = served.value ?? [];
+  const first = all.find((one) => one.is_live) ?? (all.length === 1 ? all[0] : undefined);
+  if (first) choose(first.name);
+}
+
+export function startServed(recordings: ServedRecording[]): void {
+  served.value = recordings;
+  // The token has done its work: a copied address shall not carry it.
+  if (location.search.includes("token=")) history.replaceState(null, "", location.pathname + location.hash);
+  if (chosen()) choose(recordingName.value);
+  else {
+    recordingName.value = null;
+    chooseFirst();
+  }
+  follow();
+}
+
+// Those that can be asked for, beside those that are there.
+export function canAsk(part: Part): boolean {
+  if (served.value === null) return false;
+  return part === "timeline" || !OF_RECORDING.includes(part) || recordingName.value !== null;
+}
