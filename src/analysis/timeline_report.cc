@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "analysis/process_use.h"
@@ -362,9 +363,18 @@ std::vector<size_t> choose_drawn(const model::Timeline& timeline,
 }
 
 std::optional<std::string> only_cgroup(
-    const std::vector<model::RecordedProcess>& processes) {
+    const std::vector<model::RecordedProcess>& processes,
+    const model::Bands& bands) {
+  std::set<int64_t> with_memory;
+  for (const Band& band : bands.by_process) {
+    const bool has_some = std::ranges::any_of(
+        band.points,
+        [](const BandPoint& point) { return point.shares.rss_bytes > 0; });
+    if (has_some) with_memory.insert(*band.process);
+  }
   std::optional<std::string> found;
   for (const model::RecordedProcess& process : processes) {
+    if (!with_memory.contains(process.id)) continue;
     const std::string& path = process.images.back().cgroup_path;
     if (path.empty() || path == "/") return std::nullopt;
     if (found && *found != path) return std::nullopt;

@@ -70,10 +70,12 @@ struct TimelineCharge {
   std::vector<ChargePoint> points;
 };
 
-// The group that all of the processes are in, if it is one and not the root:
-// that of several, or of others as well, says nothing about them.
+// The group that all processes with memory are in, if it is one and not the
+// root: those of several say nothing about the whole. One that is about to end
+// has no memory, and is told to be in the root.
 std::optional<std::string> only_cgroup(
-    const std::vector<model::RecordedProcess>& processes);
+    const std::vector<model::RecordedProcess>& processes,
+    const model::Bands& bands);
 
 struct TimelineReport {
   std::string path;

@@ -79,19 +79,13 @@ ReportParts::history() {
 }
 
 base::Result<std::optional<analysis::TimelineCharge>> ReportParts::charge(
-    const std::vector<size_t>& drawn) const {
-  std::vector<model::RecordedProcess> processes = recording_.processes();
-  std::erase_if(processes, [&](const model::RecordedProcess& process) {
-    return !chosen_.empty() && !chosen_.contains(process.id);
-  });
-  const std::optional<std::string> path = analysis::only_cgroup(processes);
+    std::span<const int64_t> ticks, const model::Bands& bands) const {
+  const std::optional<std::string> path =
+      analysis::only_cgroup(recording_.processes(), bands);
   std::optional<analysis::TimelineCharge> charge;
   if (!path) return charge;
   charge.emplace();
   charge->cgroup_path = *path;
-  std::vector<int64_t> ticks;
-  for (size_t index : drawn)
-    ticks.push_back(recording_.ticks()[index].id);
   base::Status status = recording_.walk_cgroup(
       *path, [&](int64_t tick, const model::Cgroup& group) {
         // From the first drawn tick on that knows of it; the last wins.
@@ -146,7 +140,7 @@ base::Result<std::string> ReportParts::timeline(Layout layout) {
   if (!machines) return machines.error();
   if (**machines) input.machine_events = (**machines)->events;
   base::Result<std::optional<analysis::TimelineCharge>> charged =
-      charge(input.drawn);
+      charge(ticks, *bands);
   if (!charged) return charged.error();
   input.charge = std::move(*charged);
   return view::timeline_json(analysis::make_timeline_report(input), layout);

@@ -56,8 +56,9 @@ class ReportParts {
 
   // Empty when the machine was not recorded. Read once.
   base::Result<const std::optional<analysis::MachineHistory>*> history();
+  // At those ticks, where the processes of the bands are one group.
   base::Result<std::optional<analysis::TimelineCharge>> charge(
-      const std::vector<size_t>& drawn) const;
+      std::span<const int64_t> ticks, const model::Bands& bands) const;
 
   const store::Recording& recording_;
   store::ProcessSet chosen_;
