@@ -4,9 +4,10 @@ import { kindOf } from "./colours";
 import type { Reports, Timeline, Trace } from "./data";
 import { amount, clock, count, counted, duration, momentClock, percent, size, visible } from "./format";
 import { showsKeys, view, VIEWS, type View } from "./state";
-import { column } from "./bands";
-import { CompareView } from "./compare";
+import { chargeColumn, column } from "./bands";
+import { CompareMoments } from "./compare";
 import type { Headline } from "./headline";
+import { HistoryView, historyHeadlines } from "./history";
 import { MachineView, machineHeadlines } from "./machine";
 import { StacksView } from "./stacks";
 import { momentIndex, TimelineView } from "./timeline";
@@ -14,10 +15,17 @@ import { TreemapView } from "./treemap";
 
 const TITLES: Record<View, string> = { timeline: "Timeline", treemap: "Treemap", stacks: "Stacks", machine: "Machine", compare: "Compare" };
 
-const NEEDS: Record<View, keyof Reports> = { timeline: "timeline", treemap: "treemap", stacks: "trace", machine: "ledger", compare: "diff" };
+// Any of these is enough.
+const NEEDS: Record<View, (keyof Reports)[]> = {
+  timeline: ["timeline"],
+  treemap: ["treemap"],
+  stacks: ["trace"],
+  machine: ["ledger", "machine"],
+  compare: ["diff", "timeline"],
+};
 
 // Those of what this page was given.
-export const viewsOf = (reports: Reports): View[] => VIEWS.filter((one) => reports[NEEDS[one]] !== undefined);
+export const viewsOf = (reports: Reports): View[] => VIEWS.filter((one) => NEEDS[one].some((name) => reports[name] !== undefined));
 
 interface About {
   name: string;
@@ -87,6 +95,19 @@ function mostlyAtPeak(timeline: Timeline): Headline {
   };
 }
 
+// How near the control group came to its limit, where it has one.
+function ofTheLimit({ charge, ticks }: Timeline): Headline[] {
+  if (!charge) return [];
+  const limits = chargeColumn(charge, "limit_bytes", ticks.id.length);
+  const peaks = chargeColumn(charge, "charged_bytes", ticks.id.length);
+  let at = -1;
+  for (let i = 0; i < limits.length; ++i) {
+    if (limits[i]! > 0 && peaks[i]! >= 0 && (at < 0 || peaks[i]! * limits[at]! > peaks[at]! * limits[i]!)) at = i;
+  }
+  if (at < 0) return [];
+  return [{ label: "of the limit", number: percent(peaks[at]!, limits[at]!), unit: `% of ${size(limits[at]!)}`, how: `${size(limits[at]! - peaks[at]!)} was left, of all charged to the cgroup` }];
+}
+
 function headlines({ timeline, peak, info }: Reports): Headline[] {
   if (!timeline) return [];
   const at = timeline.peak_index;
@@ -115,7 +136,7 @@ function headlines({ timeline, peak, info }: Reports): Headline[] {
         }
       : { label: "explained", number: "100", unit: "%", how: "no kernel mark stands above the samples" },
   );
-  list.push(mostlyAtPeak(timeline));
+  list.push(...ofTheLimit(timeline), mostlyAtPeak(timeline));
   const wanted = timeline.tick_count + timeline.missed_count;
   list.push({
     label: "measured",
@@ -148,6 +169,7 @@ const KEYS: [string, string][] = [
   ["← →", "move the moment; Ctrl: ten at once"],
   ["+ − 0", "zoom in, out, all"],
   ["p", "the peak"],
+  ["b", "compare with this moment; Shift-drag: with a span"],
   ["g", "next grouping"],
   ["m", "next metric"],
   ["/", "filter the rows"],
@@ -165,8 +187,8 @@ const BOX_KEYS: [string, string][] = [
 
 const COMPARE_KEYS: [string, string][] = [["x", "swap sides"]];
 
-const keysOf = (shown: View | undefined): [string, string][] =>
-  shown === "timeline" ? KEYS.slice(0, 5) : shown === "compare" ? COMPARE_KEYS : BOX_KEYS;
+const keysOf = (shown: View | undefined, { timeline }: Reports): [string, string][] =>
+  shown === "timeline" || (shown === "machine" && timeline) ? KEYS.slice(0, 6) : shown === "compare" ? COMPARE_KEYS : BOX_KEYS;
 
 export function State({ title, children }: { title: string; children: ComponentChildren }): ComponentChildren {
   return (
@@ -178,11 +200,11 @@ export function State({ title, children }: { title: string; children: ComponentC
 }
 
 export function App({ reports, failure }: { reports: Reports; failure: string | null }): ComponentChildren {
-  const { timeline, info, treemap, trace, diff, ledger } = reports;
+  const { timeline, info, treemap, trace, ledger } = reports;
   const views = viewsOf(reports);
   const shown = views.includes(view.value) ? view.value : views[0];
   const { name, what, from } = about(reports);
-  const strip = shown === "timeline" ? headlines(reports) : shown === "stacks" && trace ? traceHeadlines(trace) : shown === "machine" && ledger ? machineHeadlines(ledger) : [];
+  const strip = shown === "timeline" ? headlines(reports) : shown === "stacks" && trace ? traceHeadlines(trace) : shown === "machine" ? (ledger ? machineHeadlines(ledger) : historyHeadlines(reports)) : [];
   return (
     <>
       <header class="top">
@@ -220,9 +242,9 @@ export function App({ reports, failure }: { reports: Reports; failure: string | 
         ) : shown === "stacks" ? (
           <StacksView trace={trace!} />
         ) : shown === "machine" ? (
-          <MachineView ledger={ledger!} />
+          ledger ? <MachineView ledger={ledger} /> : <HistoryView reports={reports} />
         ) : shown === "compare" ? (
-          <CompareView diff={diff!} />
+          <CompareMoments reports={reports} />
         ) : timeline && timeline.ticks.id.length > 0 ? (
           <TimelineView reports={reports} />
         ) : (
@@ -237,7 +259,7 @@ export function App({ reports, failure }: { reports: Reports; failure: string | 
         )}
       </main>
       <footer class="keys">
-        {keysOf(shown).map(([key, does]) => <span class="key"><kbd>{key}</kbd>{does}</span>)}
+        {keysOf(shown, reports).map(([key, does]) => <span class="key"><kbd>{key}</kbd>{does}</span>)}
         <button class="control" aria-expanded={showsKeys.value} onClick={() => (showsKeys.value = !showsKeys.value)}>all keys <kbd>?</kbd></button>
         <span class="from">{from}</span>
       </footer>

@@ -1,7 +1,7 @@
 // The keyboard does everything that the pointer does.
 import { viewsOf } from "./app";
 import type { Reports, Timeline } from "./data";
-import { dense, grouping, GROUPINGS, metric, METRICS, moment, selected, showsKeys, theme, view, zoom } from "./state";
+import { base, dense, grouping, GROUPINGS, metric, METRICS, moment, selected, showsKeys, theme, view, zoom } from "./state";
 
 function next<T>(all: readonly T[], one: T): T {
   return all[(all.indexOf(one) + 1) % all.length]!;
@@ -30,6 +30,11 @@ export function followKeys(reports: Reports): void {
     ArrowLeft: (event) => move(event.ctrlKey ? -10 : -1),
     ArrowRight: (event) => move(event.ctrlKey ? 10 : 1),
     p: () => (moment.value = null),
+    b: () => {
+      if (!timeline) return;
+      const now = moment.value ?? timeline.peak_index;
+      base.value = base.value === now ? null : now;
+    },
     "0": () => (zoom.value = null),
     "+": () => timeline && zoomBy(timeline, 0.5),
     "=": () => timeline && zoomBy(timeline, 0.5),
