@@ -88,7 +88,8 @@ base::Status Recording::Reader::walk_cgroup(const std::string& path,
   base::Result<Statement> rows = database_.prepare(
       "SELECT g.path, g.inode, s.* FROM cgroup_sample s "
       "JOIN cgroup_group g ON g.id = s.cgroup WHERE g.path = ? "
-      "ORDER BY s.epoch, s.tick");
+      // A group may end and be made anew within one tick.
+      "ORDER BY s.epoch, s.tick, s.charged IS NOT NULL");
   if (!rows) return rows.error();
   rows->bind(0, std::string_view(path));
   return for_each(*rows, [&] {
