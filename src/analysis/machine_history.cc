@@ -69,6 +69,7 @@ std::optional<Residue> residue_of(const std::vector<MachineTick>& ticks) {
   }
   // A trend is of what is at least nothing; a residue may be less.
   std::vector<TrendPoint> points;
+  points.reserve(read.size());
   for (const MachineTick* tick : read) {
     points.emplace_back(
         static_cast<double>(tick->elapsed_ns) / 1e9,

@@ -83,7 +83,7 @@ base::Result<ExitCode> run_report(const ReportCommandOptions& options) {
   if (!chosen) return chosen.error();
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
-  ReportParts parts(*recording, std::move(*chosen));
+  ReportParts parts(*recording, *chosen);
   return write_asked(options, is_page, parts, *output);
 }
 

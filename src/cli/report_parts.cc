@@ -23,7 +23,7 @@ constexpr size_t kColumns = 700;
 }  // namespace
 
 ReportParts::ReportParts(const store::Recording& recording,
-                         store::ProcessSet chosen)
+                         const store::ProcessSet& chosen)
     : recording_(recording), chosen_(chosen), peak_(recording, chosen) {}
 
 std::span<const ReportParts::Part> ReportParts::table() {

@@ -22,7 +22,8 @@ namespace tidemark::cli {
 class ReportParts {
  public:
   // The recording must outlive it.
-  ReportParts(const store::Recording& recording, store::ProcessSet chosen);
+  ReportParts(const store::Recording& recording,
+              const store::ProcessSet& chosen);
 
   // What the peak is compared with.
   void set_base(Side base) { base_ = std::move(base); }

@@ -15,17 +15,17 @@ import { TreemapView } from "./treemap";
 
 const TITLES: Record<View, string> = { timeline: "Timeline", treemap: "Treemap", stacks: "Stacks", machine: "Machine", compare: "Compare" };
 
-// Any of these is enough.
-const NEEDS: Record<View, (keyof Reports)[]> = {
-  timeline: ["timeline"],
-  treemap: ["treemap"],
-  stacks: ["trace"],
-  machine: ["ledger", "machine"],
-  compare: ["diff", "timeline"],
+// Any of these sets is enough.
+const NEEDS: Record<View, (keyof Reports)[][]> = {
+  timeline: [["timeline"]],
+  treemap: [["treemap"]],
+  stacks: [["trace"]],
+  machine: [["ledger"], ["machine", "timeline"]],
+  compare: [["diff"], ["timeline"]],
 };
 
 // Those of what this page was given.
-export const viewsOf = (reports: Reports): View[] => VIEWS.filter((one) => NEEDS[one].some((name) => reports[name] !== undefined));
+export const viewsOf = (reports: Reports): View[] => VIEWS.filter((one) => NEEDS[one].some((names) => names.every((name) => reports[name] !== undefined)));
 
 interface About {
   name: string;
@@ -166,10 +166,10 @@ const Mark = (): ComponentChildren => (
 );
 
 const KEYS: [string, string][] = [
-  ["← →", "move the moment; Ctrl: ten at once"],
+  ["← →", "move the moment; Ctrl: ten, Shift: a span"],
   ["+ − 0", "zoom in, out, all"],
   ["p", "the peak"],
-  ["b", "compare with this moment; Shift-drag: with a span"],
+  ["b", "compare with this moment"],
   ["g", "next grouping"],
   ["m", "next metric"],
   ["/", "filter the rows"],

@@ -356,25 +356,25 @@ export class Chart {
       ctx.strokeStyle = token(isLimit ? "ink" : "t2");
       ctx.lineWidth = ratio;
       ctx.setLineDash(dash.map((length) => length * ratio));
-      let before = NaN;
       let labelAt = NaN;
       ctx.save();
       ctx.beginPath();
       ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
       ctx.clip();
       ctx.beginPath();
-      for (let i = this.visibleSpan()[0]; i <= this.visibleSpan()[1]; ++i) {
-        const value = values[i]!;
-        const [x, y] = [this.plot.valToPos(seconds[i]!, "x", true), this.plot.valToPos(value, "y", true)];
-        if (!Number.isNaN(value)) {
-          if (Number.isNaN(before)) ctx.moveTo(x, y);
-          else {
-            if (isLimit) ctx.lineTo(x, this.plot.valToPos(before, "y", true));
-            ctx.lineTo(x, y);
+      for (const [first, last] of this.runs()) {
+        let before = NaN;
+        for (let i = first; i <= last; ++i) {
+          const value = values[i]!;
+          if (!Number.isNaN(value)) {
+            const [x, y] = [this.plot.valToPos(seconds[i]!, "x", true), this.plot.valToPos(value, "y", true)];
+            if (isLimit && !Number.isNaN(before)) ctx.lineTo(x, this.plot.valToPos(before, "y", true));
+            if (Number.isNaN(before)) ctx.moveTo(x, y);
+            else ctx.lineTo(x, y);
+            if (Number.isNaN(labelAt)) labelAt = y;
           }
-          if (Number.isNaN(labelAt)) labelAt = y;
+          before = value;
         }
-        before = value;
       }
       ctx.stroke();
       ctx.restore();

@@ -4,10 +4,10 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Layer } from "./bands";
-import { Chart, type ChartData } from "./chart";
+import { Chart, type ChartData, type Gap } from "./chart";
 import { kindOf } from "./colours";
 import type { Machine, Reports, Residue, Timeline } from "./data";
-import { amount, change, counted, duration, momentClock, percent, size } from "./format";
+import { amount, change, counted, duration, momentClock, percent, size, visible } from "./format";
 import type { Headline } from "./headline";
 import { PressureLane, stalls } from "./lanes";
 import { Bar, byOrder, isOfKernel } from "./machine";
@@ -63,6 +63,20 @@ export function machineLayers(machine: Machine): Layer[] {
     .map(([kind, values]) => ({ label: kindOf(kind).name, band: { label: kindOf(kind).name, category: kind, ticks: [] }, values }));
 }
 
+// Where the machine was not read there is nothing to draw, and it is said.
+export function unreadGaps(machine: Machine): Gap[] {
+  const { total_bytes: totals, elapsed_ns: times } = machine.ticks;
+  const gaps: Gap[] = [];
+  for (let i = 0; i < totals.length; ++i) {
+    if (totals[i] !== null) continue;
+    const from = times[Math.max(0, i - 1)]! / 1e9;
+    while (totals[i + 1] === null) ++i;
+    const to = times[Math.min(times.length - 1, i + 1)]! / 1e9;
+    gaps.push({ from, to, label: `${duration((to - from) * 1e9)} not read` });
+  }
+  return gaps;
+}
+
 export function historyHeadlines({ machine, timeline }: Reports): Headline[] {
   if (!machine || !timeline) return [];
   const index = momentIndex(timeline);
@@ -101,7 +115,10 @@ export function residueSentence(residue: Residue, bytes: number, total: number):
 }
 
 function ResidueNote({ machine, index }: { machine: Machine; index: number }): ComponentChildren {
-  const values = useMemo(() => Float64Array.from(machine.ticks.other_bytes, (value) => Math.max(0, value ?? 0)), [machine]);
+  const values = useMemo(
+    () => Float64Array.from(machine.ticks.other_bytes.filter((value) => value !== null), (value) => Math.max(0, value)),
+    [machine],
+  );
   const bytes = machine.ticks.other_bytes[index];
   const total = machine.ticks.total_bytes[index];
   if (!machine.residue || bytes === null || bytes === undefined || !total) return null;
@@ -125,7 +142,7 @@ function History({ reports, layers, index }: { reports: Reports; layers: Layer[]
   const chart = useRef<Chart | null>(null);
   const [hover, setHover] = useState<{ index: number; x: number; y: number } | null>(null);
   const seconds = useMemo(() => Float64Array.from(machine.ticks.elapsed_ns, (ns) => ns / 1e9), [machine]);
-  const gaps = useMemo(() => gapsOf(timeline), [timeline]);
+  const gaps = useMemo(() => [...gapsOf(timeline), ...unreadGaps(machine)].sort((a, b) => a.from - b.from), [timeline, machine]);
   const isWide = width >= 600;
   const height = isWide ? 300 : 240;
   const compared = baseIndex(timeline);
@@ -195,7 +212,7 @@ function Ledger({ rows, total, since }: { rows: MachineRow[]; total: number; sin
         {unknown.map((row) => (
           <tr>
             <td class="name" title={row.why}>
-              <span class="swatch" style={{ backgroundColor: kindOf(row.kind).fill[theme.value] }} />{row.name}
+              <span class="swatch" style={{ backgroundColor: kindOf(row.kind).fill[theme.value] }} />{row.name} <span class="note">{visible(row.why)}</span>
             </td>
             <td class="n"><span class="unknown" title={row.why}>?</span></td>
             <td class="n" />

@@ -20,15 +20,17 @@ function zoomBy(timeline: Timeline, factor: number): void {
 export function followKeys(reports: Reports): void {
   const { timeline } = reports;
   const views = viewsOf(reports);
-  const move = (by: number): void => {
+  // With Shift held the base stays where the way began.
+  const move = (by: number, spans: boolean): void => {
     if (!timeline) return;
     const last = timeline.ticks.id.length - 1;
     const now = moment.value ?? timeline.peak_index;
+    if (spans && base.value === null) base.value = now;
     moment.value = Math.min(last, Math.max(0, now + by));
   };
   const actions: Record<string, (event: KeyboardEvent) => void> = {
-    ArrowLeft: (event) => move(event.ctrlKey ? -10 : -1),
-    ArrowRight: (event) => move(event.ctrlKey ? 10 : 1),
+    ArrowLeft: (event) => move(event.ctrlKey ? -10 : -1, event.shiftKey),
+    ArrowRight: (event) => move(event.ctrlKey ? 10 : 1, event.shiftKey),
     p: () => (moment.value = null),
     b: () => {
       if (!timeline) return;

@@ -70,11 +70,9 @@ function inkOf(kind: TimelineEvent["kind"]): string {
   return ink === undefined ? "var(--t1)" : ink === "bad" ? "var(--bad)" : kindOf(ink).ink[theme.value];
 }
 
-// Of what there is always, and of what there is here.
-function legend(marks: Cluster[]): string {
-  const has = (kind: TimelineEvent["kind"]): boolean => marks.some((mark) => mark.kind === kind);
-  return ["▸ exec", "❘ fork", "○ exit", ...(has("swap") ? ["▾ swap"] : []), ...(has("oom") ? ["✕ OOM"] : [])].join("  ");
-}
+// What is rare is named beside its mark, where there is room.
+const WORDS: Partial<Record<TimelineEvent["kind"], string>> = { swap: "swapping begins", oom: "OOM kill" };
+const WORD_ROOM = 100;
 
 export function EventLane({ events, area, untold }: { events: TimelineEvent[]; area: Area; untold: number }): ComponentChildren {
   const marks = clusters(events, area);
@@ -82,6 +80,9 @@ export function EventLane({ events, area, untold }: { events: TimelineEvent[]; a
     <svg class="lane" width="100%" height="22" role="img" aria-label={`${count(events.length + untold)} events: processes forked, executed, ended; swapping, kills for want of memory, ticks missed`}>
       <text x={area.left - 8} y="15" text-anchor="end" font-size="11" fill="var(--t2)">events</text>
       <line x1={area.left} x2={area.left + area.width} y1="11" y2="11" stroke="var(--line)" />
+      {marks.map((mark, at) => WORDS[mark.kind] !== undefined && (marks[at + 1]?.x ?? area.left + area.width) - mark.x > WORD_ROOM && (
+        <text x={mark.x + 8} y="15" font-size="11" fill="var(--t2)">{WORDS[mark.kind]}</text>
+      ))}
       {marks.map((mark) => (
         <text x={mark.x} y="15" text-anchor="middle" font-size="12" fill={inkOf(mark.kind)}>
           {GLYPHS[mark.kind]}
@@ -89,7 +90,7 @@ export function EventLane({ events, area, untold }: { events: TimelineEvent[]; a
         </text>
       ))}
       {area.width > 700 && (
-        <text x={area.left + area.width + 14} y="15" font-size="11" fill="var(--t2)">{legend(marks)}</text>
+        <text x={area.left + area.width + 14} y="15" font-size="11" fill="var(--t2)">▸ exec  ❘ fork  ○ exit</text>
       )}
     </svg>
   );

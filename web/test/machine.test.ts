@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chargeColumn } from "../src/bands";
 import type { Band, Machine, Ps, Timeline } from "../src/data";
-import { machineLayers, machineRows, residueSentence } from "../src/history";
+import { machineLayers, machineRows, residueSentence, unreadGaps } from "../src/history";
 import { stalls, stallSteps } from "../src/lanes";
 import { momentsDiff } from "../src/moments";
 import { steps } from "../src/compare";
@@ -38,6 +38,10 @@ test("classes of one kind are one layer, programs below and free on top", () => 
   assert.deepEqual(layers.map((layer) => layer.band!.category), ["anon", "unnamed", "free"]);
   assert.deepEqual([...layers[2]!.values], [50, 0, 55]);
   assert.deepEqual([...layers[1]!.values], [10, 0, 0], "below nothing has no height");
+});
+
+test("where the machine was not read is a gap", () => {
+  assert.deepEqual(unreadGaps(machine).map(({ from, to }) => [from, to]), [[0, 3]]);
 });
 
 test("a stall of unknown length is left out", () => {
