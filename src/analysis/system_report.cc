@@ -454,6 +454,41 @@ const SystemColumnName& system_column_name(SystemColumn column) {
   return kNames[static_cast<size_t>(column)];
 }
 
+model::Category system_column_category(SystemColumn column) {
+  using enum SystemColumn;
+  using model::Category;
+  switch (column) {
+    case Free:
+    case FreePerCpu:
+    case FreeUninitialised:
+      return Category::Free;
+    case Anon:
+      return Category::Anon;
+    case File:
+      return Category::File;
+    case Shmem:
+      return Category::Shm;
+    case SlabUsed:
+    case SlabSlack:
+      return Category::Slab;
+    case PageTables:
+      return Category::Ptab;
+    case Stacks:
+    case Vmalloc:
+    case PerCpu:
+    case Sockets:
+      return Category::Kern;
+    case HugeTlb:
+      return Category::Huge;
+    case Compressed:
+      return Category::Swap;
+    case Balloon:
+    case Wired:
+      break;
+  }
+  return Category::Wired;
+}
+
 std::optional<SystemReport> make_system_report(const model::Sample& sample) {
   if (!sample.machine || !sample.machine->meminfo.total_bytes ||
       !sample.machine->meminfo.free_bytes) {

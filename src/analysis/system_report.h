@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/category.h"
 #include "model/reading.h"
 #include "model/sample.h"
 
@@ -43,6 +44,8 @@ struct SystemColumnName {
   std::string_view meaning;
 };
 const SystemColumnName& system_column_name(SystemColumn column);
+// The kind of memory it is, as counters tell it.
+model::Category system_column_category(SystemColumn column);
 
 // One figure that enters a column, with its sign.
 struct SystemTerm {

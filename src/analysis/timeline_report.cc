@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "analysis/process_use.h"
@@ -102,6 +103,7 @@ class Maker {
     fill_objects();
     fill_parts();
     fill_events();
+    report_.charge = input_.charge;
     return std::move(report_);
   }
 
@@ -251,6 +253,8 @@ class Maker {
       report_.missed_count += gap.missed.count;
       events.push_back(std::move(event));
     }
+    events.insert(events.end(), input_.machine_events.begin(),
+                  input_.machine_events.end());
     std::ranges::stable_sort(events, {}, &TimelineEvent::elapsed_ns);
     if (events.size() <= kMostEvents) return;
     report_.untold_event_count = events.size() - kMostEvents;
@@ -298,6 +302,10 @@ std::string_view timeline_event_token(TimelineEventKind kind) {
       return "exec";
     case TimelineEventKind::Exited:
       return "exit";
+    case TimelineEventKind::SwapBegan:
+      return "swap";
+    case TimelineEventKind::OomKilled:
+      return "oom";
     case TimelineEventKind::Missed:
       break;
   }
@@ -352,6 +360,27 @@ std::vector<size_t> choose_drawn(const model::Timeline& timeline,
   if (drawn.front() != 0) drawn.insert(drawn.begin(), 0);
   if (drawn.back() != count - 1) drawn.push_back(count - 1);
   return drawn;
+}
+
+std::optional<std::string> only_cgroup(
+    const std::vector<model::RecordedProcess>& processes,
+    const model::Bands& bands) {
+  std::set<int64_t> with_memory;
+  for (const Band& band : bands.by_process) {
+    const bool has_some = std::ranges::any_of(
+        band.points,
+        [](const BandPoint& point) { return point.shares.rss_bytes > 0; });
+    if (has_some) with_memory.insert(*band.process);
+  }
+  std::optional<std::string> found;
+  for (const model::RecordedProcess& process : processes) {
+    if (!with_memory.contains(process.id)) continue;
+    const std::string& path = process.images.back().cgroup_path;
+    if (path.empty() || path == "/") return std::nullopt;
+    if (found && *found != path) return std::nullopt;
+    found = path;
+  }
+  return found;
 }
 
 TimelineReport make_timeline_report(const TimelineInput& input) {

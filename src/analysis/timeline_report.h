@@ -27,14 +27,22 @@ struct TimelineBand {
   std::vector<model::BandPoint> points;  // as in model::Band
 };
 
-enum class TimelineEventKind { Appeared, Forked, Executed, Exited, Missed };
+enum class TimelineEventKind {
+  Appeared,
+  Forked,
+  Executed,
+  Exited,
+  SwapBegan,
+  OomKilled,
+  Missed,
+};
 std::string_view timeline_event_token(TimelineEventKind kind);
 
 struct TimelineEvent {
   TimelineEventKind kind = TimelineEventKind::Missed;
   uint64_t elapsed_ns = 0;   // since the first tick
   uint64_t duration_ns = 0;  // of what was missed
-  uint64_t count = 1;        // ticks that were missed
+  uint64_t count = 1;        // ticks missed, pages swapped out, killed
   std::string text;          // whose it is, or why it was missed
 };
 
@@ -46,6 +54,28 @@ struct TimelineTick {
   uint32_t process_count = 0;
   uint32_t undetailed_count = 0;
 };
+
+// What the kernel charged a control group with, from this one of the drawn
+// ticks on.
+struct ChargePoint {
+  size_t tick_index = 0;
+  std::optional<uint64_t> charged_bytes;
+  std::optional<uint64_t> peak_bytes;
+  std::optional<uint64_t> limit_bytes;  // empty when there is none
+  bool operator==(const ChargePoint&) const = default;
+};
+
+struct TimelineCharge {
+  std::string cgroup_path;
+  std::vector<ChargePoint> points;
+};
+
+// The group that all processes with memory are in, if it is one and not the
+// root: those of several say nothing about the whole. One that is about to end
+// has no memory, and is told to be in the root.
+std::optional<std::string> only_cgroup(
+    const std::vector<model::RecordedProcess>& processes,
+    const model::Bands& bands);
 
 struct TimelineReport {
   std::string path;
@@ -67,6 +97,7 @@ struct TimelineReport {
   std::vector<TimelineBand> parts;    // categories of processes
   std::vector<TimelineEvent> events;  // in order of time
   uint64_t untold_event_count = 0;    // beyond what is listed
+  std::optional<TimelineCharge> charge;
 };
 
 struct TimelineInput {
@@ -78,6 +109,8 @@ struct TimelineInput {
   std::vector<size_t> drawn;            // of choose_drawn()
   const model::Bands* bands = nullptr;  // at those
   std::vector<model::RecordedGap> gaps;
+  std::vector<TimelineEvent> machine_events;
+  std::optional<TimelineCharge> charge;
   size_t band_limit = 100;  // bands of one grouping
 };
 

@@ -13,6 +13,7 @@
 #include "cli/moments.h"
 #include "cli/output.h"
 #include "cli/page.h"
+#include "cli/recorded_side.h"
 #include "source/machine_reader.h"
 #include "source/process_source.h"
 #include "view/json/diff.h"
@@ -30,12 +31,6 @@ struct DiffCommandOptions {
   CommonOptions common;
 };
 
-struct Side {
-  std::string label;
-  analysis::Composition composition;
-  std::set<std::string> names;  // of its processes
-};
-
 // "web.tdm@00:10:00" to the file and the moment; a file that is really called
 // so wins.
 std::pair<std::string, std::string> split_side(const std::string& word) {
@@ -46,25 +41,15 @@ std::pair<std::string, std::string> split_side(const std::string& word) {
   return {word.substr(0, at), word.substr(at + 1)};
 }
 
-base::Result<Side> recorded_side(const DiffCommandOptions& options,
-                                 const std::string& path,
-                                 const std::string& moment) {
+base::Result<Side> side_of_file(const DiffCommandOptions& options,
+                                const std::string& path,
+                                const std::string& moment) {
   base::Result<store::Recording> recording = open_recording(path);
   if (!recording) return recording.error();
   base::Result<store::ProcessSet> chosen =
       choose_processes(*recording, options.pid, "");
   if (!chosen) return chosen.error();
-  base::Result<size_t> index = find_moment_or_peak(*recording, moment);
-  if (!index) return index.error();
-  const model::RecordedTick& tick = recording->ticks()[*index];
-  base::Result<model::Sample> sample = recording->sample_at(tick.id, *chosen);
-  if (!sample) return sample.error();
-  Side side;
-  side.label = path + " at " + moment + ", " + base::rfc3339(tick.realtime_ns);
-  side.composition = analysis::compose(*sample);
-  for (const model::Process& process : sample->processes)
-    side.names.insert(analysis::display_name(process));
-  return side;
+  return recorded_side(*recording, *chosen, moment);
 }
 
 // The running processes of the names the recording knows.
@@ -108,7 +93,7 @@ base::Result<Side> living_side(const DiffCommandOptions& options,
 base::Result<std::pair<Side, Side>> both_sides(
     const DiffCommandOptions& options) {
   const auto [first_path, first_moment] = split_side(options.sides[0]);
-  base::Result<Side> before = recorded_side(options, first_path, first_moment);
+  base::Result<Side> before = side_of_file(options, first_path, first_moment);
   if (!before) return before.error();
   const std::string& second = options.sides[1];
   if (second == "now") {
@@ -120,7 +105,7 @@ base::Result<std::pair<Side, Side>> both_sides(
   const auto [path, moment] = second.starts_with('@')
                                   ? std::pair(first_path, second.substr(1))
                                   : split_side(second);
-  base::Result<Side> after = recorded_side(options, path, moment);
+  base::Result<Side> after = side_of_file(options, path, moment);
   if (!after) return after.error();
   return std::pair(std::move(*before), std::move(*after));
 }
@@ -138,11 +123,8 @@ base::Result<ExitCode> run_diff(const DiffCommandOptions& options) {
   }
   base::Result<std::pair<Side, Side>> sides = both_sides(options);
   if (!sides) return sides.error();
-  analysis::DiffReport report =
-      analysis::make_diff_report(std::move(sides->first.composition),
-                                 std::move(sides->second.composition));
-  report.before_label = sides->first.label;
-  report.after_label = sides->second.label;
+  const analysis::DiffReport report =
+      compare_sides(std::move(sides->first), std::move(sides->second));
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
   if (wants_page(options.common)) {

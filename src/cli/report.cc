@@ -1,76 +1,104 @@
-#include <array>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "analysis/timeline_report.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/moments.h"
 #include "cli/output.h"
 #include "cli/page.h"
-#include "cli/recorded_info.h"
-#include "cli/recorded_peak.h"
-#include "view/json/info.h"
-#include "view/json/peak.h"
-#include "view/json/timeline.h"
+#include "cli/report_parts.h"
 
 namespace tidemark::cli {
 namespace {
 
-// Three ticks of each: more than most screens have pixels for.
-constexpr size_t kColumns = 700;
+constexpr std::string_view kAllParts = "all";
+
+std::vector<std::string> part_words() {
+  std::vector<std::string> words = ReportParts::names();
+  words.emplace_back(kAllParts);
+  return words;
+}
 
 struct ReportCommandOptions {
   std::string path;
   std::string pid;
   std::string process;
+  std::string base_path;
+  std::string part;  // empty: the page, or the timeline
   CommonOptions common;
 };
 
-base::Result<analysis::TimelineReport> timeline_report(
-    const store::Recording& recording, const store::ProcessSet& chosen,
-    const model::Timeline& timeline) {
-  analysis::TimelineInput input;
-  input.path = recording.path();
-  input.info = &recording.info();
-  input.ticks = &recording.ticks();
-  input.processes = &recording.processes();
-  input.timeline = &timeline;
-  input.drawn = analysis::choose_drawn(timeline, recording.ticks(), kColumns);
-  std::vector<int64_t> ticks;
-  for (size_t index : input.drawn)
-    ticks.push_back(recording.ticks()[index].id);
-  base::Result<model::Bands> bands = recording.bands(chosen, ticks);
-  if (!bands) return bands.error();
-  input.bands = &*bands;
-  base::Result<std::vector<model::RecordedGap>> gaps = recording.gaps();
-  if (!gaps) return gaps.error();
-  input.gaps = std::move(*gaps);
-  return analysis::make_timeline_report(input);
+// What the recording does not have is left out: the page shows the others.
+base::Result<ExitCode> write_report_page(ReportParts& parts, Output& output) {
+  std::vector<std::string> names;
+  std::vector<std::string> texts;
+  for (std::string& name : ReportParts::names()) {
+    base::Result<std::string> text =
+        parts.json(name, base::JsonWriter::Layout::OneLine);
+    if (!text && text.error().kind == base::ErrorKind::NotFound) continue;
+    if (!text) return text.error();
+    names.push_back(std::move(name));
+    texts.push_back(std::move(*text));
+  }
+  std::vector<view::PageReport> reports;
+  for (size_t i = 0; i < names.size(); ++i)
+    reports.push_back({names[i], texts[i]});
+  return write_page(output, reports);
 }
 
-base::Result<ExitCode> write_report_page(
-    const store::Recording& recording, const analysis::TimelineReport& timeline,
-    RecordedPeak& peak, Output& output) {
-  constexpr auto kLayout = base::JsonWriter::Layout::OneLine;
-  RecordedPeakOptions options;
-  options.with_trends = false;
-  base::Result<analysis::PeakReport> highest = peak.report(options);
-  if (!highest) return highest.error();
-  base::Result<analysis::InfoReport> head = recorded_head(recording);
-  if (!head) return head.error();
-  const std::string timeline_text = view::timeline_json(timeline, kLayout);
-  const std::string peak_text = view::peak_json(*highest, kLayout);
-  const std::string info_text = view::info_json(*head, kLayout);
-  return write_page(
-      output, std::array<view::PageReport, 3>{{{"timeline", timeline_text},
-                                               {"peak", peak_text},
-                                               {"info", info_text}}});
+// All but the trace, which can be larger than all the rest, in one object.
+base::Result<std::string> parts_json(ReportParts& parts) {
+  std::string text = R"({"schema":"tidemark.report/1")";
+  for (const std::string& name : ReportParts::names()) {
+    if (name == "trace") continue;
+    base::Result<std::string> part =
+        parts.json(name, base::JsonWriter::Layout::OneLine);
+    if (!part && part.error().kind == base::ErrorKind::NotFound) continue;
+    if (!part) return part.error();
+    text += ",\"" + name + "\":";
+    text += base::trim(*part);
+  }
+  text += "}\n";
+  return text;
+}
+
+base::Result<Side> base_side(const ReportCommandOptions& options) {
+  base::Result<store::Recording> recording = open_recording(options.base_path);
+  if (!recording) return recording.error();
+  base::Result<store::ProcessSet> chosen =
+      choose_processes(*recording, options.pid, "");
+  if (!chosen) return chosen.error();
+  return recorded_side(*recording, *chosen, "peak");
+}
+
+base::Result<ExitCode> write_asked(const ReportCommandOptions& options,
+                                   bool is_page, ReportParts& parts,
+                                   Output& output) {
+  if (!options.base_path.empty()) {
+    base::Result<Side> side = base_side(options);
+    if (!side) return side.error();
+    parts.set_base(std::move(*side));
+  }
+  if (is_page) return write_report_page(parts, output);
+  const auto layout = options.common.format == Format::Json
+                          ? base::JsonWriter::Layout::Pretty
+                          : base::JsonWriter::Layout::OneLine;
+  base::Result<std::string> text =
+      options.part == kAllParts
+          ? parts_json(parts)
+          : parts.json(options.part.empty() ? "timeline" : options.part,
+                       layout);
+  if (!text) return text.error();
+  base::Status status = output.write(*text);
+  if (!status) return status.error();
+  return ExitCode::Done;
 }
 
 base::Result<ExitCode> run_report(const ReportCommandOptions& options) {
-  const bool is_page = options.common.format == Format::Text;
+  const bool is_page =
+      options.common.format == Format::Text && options.part.empty();
   if (is_page) {
     base::Status status =
         check_page_output(options.common, "tidemark report FILE -o out.html");
@@ -83,19 +111,8 @@ base::Result<ExitCode> run_report(const ReportCommandOptions& options) {
   if (!chosen) return chosen.error();
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
-  RecordedPeak peak(*recording, *chosen);
-  base::Result<const model::Timeline*> sums = peak.timeline();
-  if (!sums) return sums.error();
-  base::Result<analysis::TimelineReport> timeline =
-      timeline_report(*recording, *chosen, **sums);
-  if (!timeline) return timeline.error();
-  if (is_page) return write_report_page(*recording, *timeline, peak, *output);
-  base::Status status = output->write(
-      view::timeline_json(*timeline, options.common.format == Format::Json
-                                         ? base::JsonWriter::Layout::Pretty
-                                         : base::JsonWriter::Layout::OneLine));
-  if (!status) return status.error();
-  return ExitCode::Done;
+  ReportParts parts(*recording, *chosen);
+  return write_asked(options, is_page, parts, *output);
 }
 
 }  // namespace
@@ -107,20 +124,34 @@ Command report_command() {
   command.summary = "a recording as one HTML file to look at and to mail";
   command.description =
       "Writes a page that needs nothing but a browser: memory over time by "
-      "kind, process, mapping and control group, and what it was made of at "
-      "any moment one chooses. All data is in the file; it loads nothing. Long "
+      "kind, process, mapping and control group, what it was made of at any "
+      "moment one chooses, where the machine's memory was, and the stacks of "
+      "a trace. All data is in the file; it loads nothing. Long "
       "recordings are drawn with fewer samples, the lowest and the highest of "
-      "each column, so that no peak is lost. JSON has the same numbers.";
+      "each column, so that no peak is lost. JSON has the same numbers: those "
+      "of the timeline, or of the part that is asked for.";
   command.examples = {
       {"tidemark report web.tdm -o web.html", "open it from disk, mail it"},
       {"tidemark report web.tdm -p 4711 -o one.html", "one process"},
       {"tidemark report web.tdm --json", "what is drawn, as numbers"},
+      {"tidemark report web.tdm --part ps", "the processes at the peak"},
+      {"tidemark report b.tdm --base a.tdm -o ab.html",
+       "compared with another"},
   };
   OptionTable& table = command.options;
   table.positional("FILE", "the recording", options->path, true);
   table.value("-p,--pid", "PID", "of this process alone", options->pid);
   table.value("--process", "ID", "the same, by its number in the recording",
               options->process);
+  table.value("--base", "FILE", "compare its peak with that of this recording",
+              options->base_path);
+  table.choice("--part", part_words(),
+               "print this part of the page as JSON; all but the trace in "
+               "one object",
+               [o = options.get()](const std::string& word) -> base::Status {
+                 o->part = word;
+                 return base::Ok{};
+               });
   add_common_options(table, options->common, {"html", "json", "jsonl"});
   command.run = [options] { return run_report(*options); };
   return command;

@@ -45,6 +45,16 @@ void say_recorded(const CommonOptions& common,
                   base::long_size(recording_bytes(common.output_path))));
 }
 
+base::Result<model::Trace> recorded_trace(const store::Recording& recording,
+                                          size_t tick_index) {
+  base::Result<model::Trace> trace =
+      recording.trace_at(recording.ticks()[tick_index].id);
+  if (trace && !trace->before) {
+    trace->before = model::unknown_before("not in the recording");
+  }
+  return trace;
+}
+
 base::Result<model::Trace> read_recorded_trace(
     const std::string& path, const std::string& at,
     const std::vector<analysis::TraceReportSpec>& specs) {
@@ -64,12 +74,8 @@ base::Result<model::Trace> read_recorded_trace(
   base::Result<size_t> index =
       find_moment(*recording, is_end || is_peak ? "end" : at);
   if (!index) return index.error();
-  base::Result<model::Trace> trace =
-      recording->trace_at(recording->ticks()[*index].id);
+  base::Result<model::Trace> trace = recorded_trace(*recording, *index);
   if (!trace) return trace;
-  if (!trace->before) {
-    trace->before = model::unknown_before("not in the recording");
-  }
   return is_peak ? analysis::trace_at_peak(std::move(*trace))
                  : std::move(*trace);
 }

@@ -12,6 +12,7 @@
 #include "model/trace.h"
 #include "source/roots.h"
 #include "store/recorder.h"
+#include "store/recording.h"
 
 namespace tidemark::cli {
 
@@ -30,6 +31,10 @@ base::Result<std::unique_ptr<store::Recorder>> make_trace_recorder(
 
 // The last line of whoever made it.
 void say_recorded(const CommonOptions& common, const store::Recorder& recorder);
+
+// As it stood at one of the recording's ticks.
+base::Result<model::Trace> recorded_trace(const store::Recording& recording,
+                                          size_t tick_index);
 
 // As it stood at a moment as find_moment() takes it, at the machine's "peak"
 // or, for no word, at the end. Misused for reports that the file cannot give

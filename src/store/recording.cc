@@ -269,6 +269,13 @@ base::Status Recording::walk_samples(int64_t first, int64_t last,
                                      const SampleVisitor& visit) const {
   return reader_->walk_samples(first, last, processes, visit);
 }
+base::Status Recording::walk_machine(const MachineVisitor& visit) const {
+  return reader_->walk_machine(visit);
+}
+base::Status Recording::walk_cgroup(const std::string& path,
+                                    const CgroupVisitor& visit) const {
+  return reader_->walk_cgroup(path, visit);
+}
 base::Result<std::optional<int64_t>> Recording::detail_tick(
     int64_t process, int64_t tick) const {
   return reader_->detail_tick(process, tick);

@@ -68,6 +68,15 @@ class Recording {
   base::Status walk_samples(int64_t first, int64_t last,
                             const ProcessSet& processes,
                             const SampleVisitor& visit) const;
+  // What was read of the machine alone, in order of time; and each change of a
+  // control group, by its path. A group that ended has no charge.
+  using MachineVisitor =
+      std::function<void(int64_t tick, const model::Machine& machine)>;
+  base::Status walk_machine(const MachineVisitor& visit) const;
+  using CgroupVisitor =
+      std::function<void(int64_t tick, const model::Cgroup& cgroup)>;
+  base::Status walk_cgroup(const std::string& path,
+                           const CgroupVisitor& visit) const;
   // When the mappings of a process were last read, at or before the tick.
   base::Result<std::optional<int64_t>> detail_tick(int64_t process,
                                                    int64_t tick) const;

@@ -3,14 +3,12 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "base/units.h"
-#include "store/machine_rows.h"
 #include "store/recording_reader.h"
 #include "store/schema.h"
 
@@ -341,53 +339,6 @@ void Recording::Reader::fill_tier(int64_t tick, int64_t id, Process& process) {
   if (plan == plans_.end()) return;
   const std::optional<DetailReading> reading = plan->second.last(tick);
   if (reading) process.tier = reading->tier;
-}
-
-base::Status Recording::Reader::fill_machine_at(int64_t tick, Sample& sample) {
-  base::Result<Statement> rows =
-      database_.prepare("SELECT * FROM machine_sample WHERE tick = ?");
-  if (!rows) return rows.error();
-  rows->bind(0, tick);
-  return for_each(*rows, [&] {
-    MachineRow row;
-    for (size_t i = 0; i < row.size(); ++i)
-      row[i] = rows->maybe_integer(static_cast<int>(i) + 1);
-    sample.machine = model::Machine();
-    sample.machine->page_size_bytes = info_.page_size_bytes;
-    fill_machine(row, *sample.machine);
-  });
-}
-
-base::Status Recording::Reader::fill_cgroups_at(int64_t tick, Sample& sample) {
-  base::Result<Statement> rows = database_.prepare(
-      "SELECT g.path, g.inode, s.* FROM cgroup_sample s "
-      "JOIN cgroup_group g ON g.id = s.cgroup "
-      "WHERE s.epoch BETWEEN ? AND ? AND s.epoch * 16 + s.tick <= ? "
-      "ORDER BY s.epoch, s.cgroup, s.tick");
-  if (!rows) return rows.error();
-  rows->bind(0, base_of(tick) / kTicksPerEpoch);
-  rows->bind(1, tick / kTicksPerEpoch);
-  rows->bind(2, tick);
-  std::map<std::string, model::Cgroup> groups;
-  std::set<std::string> ended;  // by a row without values
-  base::Status status = for_each(*rows, [&] {
-    model::Cgroup& group = groups[std::string(rows->text(0))];
-    group.path = rows->text(0);
-    group.inode_id = static_cast<uint64_t>(rows->integer(1));
-    CgroupRow row;
-    for (size_t i = 0; i < row.size(); ++i)
-      row[i] = rows->maybe_integer(static_cast<int>(i) + 5);
-    fill_cgroup(row, group);
-    if (row == CgroupRow()) {
-      ended.insert(group.path);
-    } else {
-      ended.erase(group.path);
-    }
-  });
-  for (auto& [path, group] : groups) {
-    if (!ended.contains(path)) sample.cgroups.push_back(std::move(group));
-  }
-  return status;
 }
 
 base::Result<Recording::Reader::Moment> Recording::Reader::begin_moment(

@@ -1,7 +1,8 @@
-// The inside of store::Recording. Its methods are in six files: loading
+// The inside of store::Recording. Its methods are in seven files: loading
 // (recording.cc), one moment (recording_moment.cc), all moments of a span
 // (recording_walk.cc), sums over time (recording_sums.cc), lists
-// (recording_lists.cc), and the trace (recording_trace.cc).
+// (recording_lists.cc), the machine (recording_machine.cc), and the trace
+// (recording_trace.cc).
 #pragma once
 
 #include <cstdint>
@@ -73,6 +74,8 @@ class Recording::Reader {
   base::Status walk_samples(int64_t first, int64_t last,
                             const ProcessSet& chosen,
                             const SampleVisitor& visit);
+  base::Status walk_machine(const MachineVisitor& visit);
+  base::Status walk_cgroup(const std::string& path, const CgroupVisitor& visit);
   base::Result<std::optional<int64_t>> detail_tick(int64_t process,
                                                    int64_t tick);
   base::Result<model::Timeline> timeline(const ProcessSet& chosen);

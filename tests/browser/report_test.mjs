@@ -154,6 +154,117 @@ test("400 pixels need no sideways scrolling", async () => {
   await page.close();
 });
 
+const titled = (cell) => Number(cell.title.replaceAll("\u2212", "-").replace(/[^\d-]/g, ""));
+
+test("each part that is printed is what the page has", () => {
+  const page = readFileSync(html, "utf8");
+  for (const name of ["timeline", "peak", "info", "machine", "ps"]) {
+    const [, text] = page.match(new RegExp(`id="data-${name}">(.*?)</script>`, "s"));
+    assert.deepEqual(JSON.parse(text), JSON.parse(tidemark("report", recording, "--part", name)), name);
+  }
+  assert.throws(() => tidemark("report", recording, "--part", "trace"), /there is no trace in it/);
+});
+
+test("the machine closes to RAM at every sample, and to the byte in its table", async () => {
+  const machine = JSON.parse(tidemark("report", recording, "--part", "machine"));
+  const { ticks } = machine;
+  ticks.id.forEach((_, i) => {
+    const sum = machine.classes.reduce((all, one) => all + (one.bytes?.[i] ?? 0), ticks.other_bytes[i]);
+    assert.equal(sum, ticks.total_bytes[i]);
+  });
+  const page = await browser.page(html, { fragment: "#view=machine&at=3" });
+  await page.locator("canvas").waitFor();
+  const rows = await page.locator("#ledger tbody td.n:nth-child(2) span[title]").evaluateAll((cells) =>
+    cells.filter((cell) => / bytes$/.test(cell.title)).map((cell) => Number(cell.title.replace(/[^\d-]/g, ""))));
+  assert.equal(rows.reduce((a, b) => a + b, 0), ticks.total_bytes[3]);
+  assert.match(await text(page, "#ledger tfoot td.name"), /0 bytes left over/);
+  assert.match(await text(page, ".residue"), /Not named: .* of RAM/);
+  await page.locator("svg.lane", { hasText: "pressure" }).waitFor();
+  assert.deepEqual(page.requested, []);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("the processes at the peak are a tree that ends in their sum", async () => {
+  const page = await browser.page(html, { fragment: "#view=machine" });
+  const tree = page.locator("#processes");
+  const whole = await tree.locator("tfoot td:nth-child(3) span[title]").evaluate(titled);
+  const peak = JSON.parse(tidemark("peak", recording, "--json"));
+  assert.equal(whole, peak.total.pss_bytes);
+  const count = await tree.locator("tbody tr").count();
+  await tree.locator("button[aria-expanded=true]").first().click();
+  assert.ok((await tree.locator("tbody tr").count()) < count);
+  await page.close();
+});
+
+test("the timeline has lanes of events and of pressure", async () => {
+  const page = await browser.page(html);
+  assert.deepEqual(await page.locator("svg.lane").evaluateAll((lanes) => lanes.map((lane) => lane.querySelector("text").textContent)), ["events", "pressure"]);
+  await page.close();
+});
+
+async function waterfall(page) {
+  const changes = await page.locator("table.waterfall td.n span[title]").evaluateAll((cells) =>
+    cells.map((cell) => Number(cell.title.replace(/[^\d-]/g, ""))));
+  return changes.reduce((a, b) => a + b, 0);
+}
+
+test("two moments are compared: b chooses the base, and the steps add up", async () => {
+  const timeline = JSON.parse(tidemark("report", recording, "--json"));
+  const { pss_bytes: pss } = timeline.ticks;
+  const page = await browser.page(html, { fragment: "#at=5" });
+  await page.locator(".chart").focus();
+  await page.keyboard.press("b");
+  await page.keyboard.press("p");
+  await page.locator("#compare").click();
+  for (const by of ["kind", "process", "mapping"]) {
+    await page.getByRole("button", { name: by, exact: true }).click();
+    assert.equal(await waterfall(page), pss[timeline.peak_index] - pss[5], by);
+    assert.equal(await page.getByText("not explained").count(), 0);
+  }
+  await page.keyboard.press("x");
+  assert.equal(await waterfall(page), pss[5] - pss[timeline.peak_index]);
+  assert.match(page.url(), /base=5/);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("Shift-drag chooses both moments", async () => {
+  const page = await browser.page(html);
+  const box = await page.locator(".u-over").boundingBox();
+  await page.keyboard.down("Shift");
+  await page.mouse.move(box.x + box.width * 0.3, box.y + 50);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 50, { steps: 5 });
+  await page.mouse.up();
+  await page.keyboard.up("Shift");
+  await page.waitForFunction(() => /at=\d+&base=\d+/.test(location.hash) && !location.hash.includes("zoom="));
+  await page.locator("#compare").waitFor();
+  await page.close();
+});
+
+test("another recording is the base that it was given", async () => {
+  const both = join(folder, "both.html");
+  tidemark("report", recording, "--base", recording, "-o", both);
+  const page = await browser.page(both, { fragment: "#view=compare" });
+  assert.match(await text(page, ".sentence"), /as much as the base/);
+  await page.getByRole("button", { name: "two moments" }).click();
+  assert.match(await text(page, ".sentence"), /more than the base/);
+  await page.close();
+});
+
+test("the other views keep nobody out, and fit on a telephone", async () => {
+  for (const fragment of ["#view=machine", "#view=compare"]) {
+    for (const colorScheme of ["light", "dark"]) {
+      const page = await browser.page(html, { colorScheme, fragment, viewport: { width: 400, height: 800 } });
+      const [inner, content] = await page.evaluate(() => [innerWidth, document.documentElement.scrollWidth]);
+      assert.ok(content <= inner, `${fragment} ${content} in ${inner}`);
+      assert.deepEqual(await seriousIssues(page), [], fragment);
+      await page.close();
+    }
+  }
+});
+
 test("data that was cut says so", async () => {
   const cut = join(folder, "cut.html");
   const whole = readFileSync(html, "utf8");

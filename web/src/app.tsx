@@ -5,14 +5,15 @@ import { kindOf } from "./colours";
 import type { Reports, Timeline, Trace } from "./data";
 import { amount, clock, count, counted, duration, momentClock, percent, size, visible } from "./format";
 import { showsKeys, view, VIEWS, type View } from "./state";
-import { column } from "./bands";
-import { CompareView } from "./compare";
+import { chargeColumn, column } from "./bands";
+import { CompareMoments } from "./compare";
 import type { Headline } from "./headline";
+import { HistoryView, historyHeadlines } from "./history";
 import { MachineView, machineHeadlines } from "./machine";
 import { StacksView } from "./stacks";
 import { momentIndex } from "./moment";
-import { CompareChoice, LiveBadge, RecordingChoice, Waiting } from "./recordings";
-import { canAsk, chosen, isLive, need, partOf, reports as shownReports, served } from "./served";
+import { CompareChoice, LiveBadge, MachineChoice, RecordingChoice, Waiting } from "./recordings";
+import { canAsk, chosen, isLive, isThere, need, reports as shownReports, served, showsPages } from "./served";
 import { State } from "./states";
 import { TimelineView } from "./timeline";
 import { TreemapView } from "./treemap";
@@ -20,8 +21,7 @@ import { TreemapView } from "./treemap";
 const TITLES: Record<View, string> = { timeline: "Timeline", treemap: "Treemap", stacks: "Stacks", machine: "Machine", compare: "Compare" };
 
 // Those of what this page was given, or can ask for.
-export const viewsOf = (reports: Reports): View[] =>
-  VIEWS.filter((one) => reports[partOf(one)] !== undefined || canAsk(partOf(one)));
+export const viewsOf = (reports: Reports): View[] => VIEWS.filter((one) => isThere(one, reports) || canAsk(one));
 
 interface About {
   name: string;
@@ -91,6 +91,19 @@ function mostlyAtPeak(timeline: Timeline): Headline {
   };
 }
 
+// How near the control group came to its limit, where it has one.
+function ofTheLimit({ charge, ticks }: Timeline): Headline[] {
+  if (!charge) return [];
+  const limits = chargeColumn(charge, "limit_bytes", ticks.id.length);
+  const peaks = chargeColumn(charge, "charged_bytes", ticks.id.length);
+  let at = -1;
+  for (let i = 0; i < limits.length; ++i) {
+    if (limits[i]! > 0 && peaks[i]! >= 0 && (at < 0 || peaks[i]! * limits[at]! > peaks[at]! * limits[i]!)) at = i;
+  }
+  if (at < 0) return [];
+  return [{ label: "of the limit", number: percent(peaks[at]!, limits[at]!), unit: `% of ${size(limits[at]!)}`, how: `${size(limits[at]! - peaks[at]!)} was left, of all charged to the cgroup` }];
+}
+
 function headlines({ timeline, peak, info }: Reports): Headline[] {
   if (!timeline) return [];
   const at = timeline.peak_index;
@@ -119,7 +132,7 @@ function headlines({ timeline, peak, info }: Reports): Headline[] {
         }
       : { label: "explained", number: "100", unit: "%", how: "no kernel mark stands above the samples" },
   );
-  list.push(mostlyAtPeak(timeline));
+  list.push(...ofTheLimit(timeline), mostlyAtPeak(timeline));
   const wanted = timeline.tick_count + timeline.missed_count;
   list.push({
     label: "measured",
@@ -149,11 +162,12 @@ const Mark = (): ComponentChildren => (
 );
 
 const KEYS: [string, string][] = [
-  ["← →", "move the moment; Ctrl: ten at once"],
+  ["← →", "move the moment; Ctrl: ten, Shift: a span"],
   ["+ − 0", "zoom in, out, all"],
   ["p", "the peak"],
   ["End", "the newest, of what is live"],
   ["Space", "pause what is live"],
+  ["b", "compare with this moment"],
   ["g", "next grouping"],
   ["m", "next metric"],
   ["/", "filter the rows"],
@@ -171,17 +185,19 @@ const BOX_KEYS: [string, string][] = [
 
 const COMPARE_KEYS: [string, string][] = [["x", "swap sides"]];
 
-const keysOf = (shown: View | undefined): [string, string][] =>
-  shown === "timeline" ? KEYS.filter(([key]) => isLive() || (key !== "End" && key !== "Space")).slice(0, 5) : shown === "compare" ? COMPARE_KEYS : BOX_KEYS;
+const keysOf = (shown: View, { timeline }: Reports): [string, string][] =>
+  shown === "timeline" || (shown === "machine" && timeline)
+    ? KEYS.filter(([key]) => isLive() || (key !== "End" && key !== "Space")).slice(0, 6)
+    : shown === "compare" ? COMPARE_KEYS : BOX_KEYS;
 
 export function App({ failure }: { failure: string | null }): ComponentChildren {
   const reports = shownReports.value;
-  const { timeline, info, treemap, trace, diff, ledger } = reports;
+  const { timeline, info, treemap, trace, ledger } = reports;
   const views = viewsOf(reports);
   const shown = views.includes(view.value) ? view.value : views[0] ?? "timeline";
   useEffect(() => need(shown));
   const { name, what, from } = about(reports);
-  const strip = shown === "timeline" ? headlines(reports) : shown === "stacks" && trace ? traceHeadlines(trace) : shown === "machine" && ledger ? machineHeadlines(ledger) : [];
+  const strip = shown === "timeline" ? headlines(reports) : shown === "stacks" && trace ? traceHeadlines(trace) : shown === "machine" ? (showsPages(reports) ? machineHeadlines(ledger!) : historyHeadlines(reports)) : [];
   return (
     <>
       <header class="top">
@@ -215,18 +231,19 @@ export function App({ failure }: { failure: string | null }): ComponentChildren 
       )}
       <main>
         {shown === "compare" && <CompareChoice />}
+        {shown === "machine" && <MachineChoice />}
         {failure !== null ? (
           <State title="The data of this page cannot be read">{failure}</State>
-        ) : served.value !== null && reports[partOf(shown)] === undefined ? (
+        ) : served.value !== null && !isThere(shown, reports) ? (
           <Waiting view={shown} />
         ) : shown === "treemap" ? (
           <TreemapView data={treemap!} />
         ) : shown === "stacks" ? (
           <StacksView trace={trace!} />
         ) : shown === "machine" ? (
-          <MachineView ledger={ledger!} />
+          showsPages(reports) ? <MachineView ledger={ledger!} /> : <HistoryView reports={reports} />
         ) : shown === "compare" ? (
-          <CompareView diff={diff!} />
+          <CompareMoments reports={reports} />
         ) : timeline && timeline.ticks.id.length > 0 ? (
           <TimelineView reports={reports} />
         ) : (
@@ -241,7 +258,7 @@ export function App({ failure }: { failure: string | null }): ComponentChildren 
         )}
       </main>
       <footer class="keys">
-        {keysOf(shown).map(([key, does]) => <span class="key"><kbd>{key}</kbd>{does}</span>)}
+        {keysOf(shown, reports).map(([key, does]) => <span class="key"><kbd>{key}</kbd>{does}</span>)}
         <button class="control" aria-expanded={showsKeys.value} onClick={() => (showsKeys.value = !showsKeys.value)}>all keys <kbd>?</kbd></button>
         {chosen() && <a class="control" href={`api/recordings/${chosen()!.link}/page`} download={`${chosen()!.name.replace(/.*\//, "")}.html`}>save as one file</a>}
         <span class="from">{from}</span>

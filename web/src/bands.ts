@@ -1,6 +1,6 @@
 // Bands as columns of numbers, one for each drawn tick, made when first asked
 // for: the data tells only where something changed.
-import type { Band, Points, Timeline } from "./data";
+import type { Band, Charge, Points, Timeline } from "./data";
 import type { Grouping, Metric } from "./state";
 
 const COLUMN = {
@@ -25,6 +25,13 @@ export function column(band: Band, metric: Metric, tickCount: number): Float64Ar
     }
   }
   of.set(metric, values);
+  return values;
+}
+
+// The same of what a control group was charged with; NaN: not known.
+export function chargeColumn(charge: Charge, of: "charged_bytes" | "peak_bytes" | "limit_bytes", tickCount: number): Float64Array {
+  const values = new Float64Array(tickCount).fill(NaN);
+  charge.ticks.forEach((from, i) => values.fill(charge[of][i] ?? NaN, from, charge.ticks[i + 1] ?? tickCount));
   return values;
 }
 

@@ -25,6 +25,15 @@ export interface Line {
   dash: number[];
 }
 
+// One that may change over time; NaN where it is not known.
+export interface Curve {
+  values: Float64Array;
+  text: string; // above its begin; empty: it is named beside the chart
+  names: string[]; // beside it, the longest first
+  dash: number[];
+  isLimit?: boolean; // in ink, and in steps: it holds until it is set anew
+}
+
 export interface ChartData {
   seconds: Float64Array;
   layers: Layer[];
@@ -33,7 +42,10 @@ export interface ChartData {
   gaps: Gap[];
   flag: Flag | null;
   lines: Line[];
+  curves?: Curve[];
   moment: number; // index of the chosen tick
+  base?: number | null; // what it is compared with
+  hasHeadroom?: boolean; // false: what is drawn is the whole of something
   theme: Theme;
   labelRoom: number; // at the right, in CSS pixels
 }
@@ -41,6 +53,7 @@ export interface ChartData {
 export interface ChartEvents {
   choose(index: number): void;
   zoom(span: [number, number] | null): void;
+  compare?(from: number, to: number): void; // two of the ticks
   hover(index: number | null, x: number, y: number): void;
 }
 
@@ -60,6 +73,7 @@ export class Chart {
   private readonly plot: uPlot;
   private data: ChartData;
   private tops: Float64Array[] = [];
+  private selectsSpan = false; // with Shift held
 
   constructor(
     host: HTMLElement,
@@ -112,8 +126,10 @@ export class Chart {
               if (plot.select.width < 4) return;
               const from = plot.posToVal(plot.select.left, "x");
               const to = plot.posToVal(plot.select.left + plot.select.width, "x");
+              const [first, last] = [plot.posToIdx(plot.select.left), plot.posToIdx(plot.select.left + plot.select.width)];
               plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
-              events.zoom([Math.max(from, 0), to]);
+              if (this.selectsSpan && events.compare) events.compare(first, last);
+              else events.zoom([Math.max(from, 0), to]);
             },
           ],
           setCursor: [
@@ -129,7 +145,10 @@ export class Chart {
       host,
     );
     let pressedAt = 0;
-    this.plot.over.addEventListener("mousedown", (event) => (pressedAt = event.clientX));
+    this.plot.over.addEventListener("mousedown", (event) => {
+      pressedAt = event.clientX;
+      this.selectsSpan = event.shiftKey;
+    });
     this.plot.over.addEventListener("mouseup", (event) => {
       if (Math.abs(event.clientX - pressedAt) < 4 && this.plot.cursor.idx != null) {
         events.choose(this.plot.cursor.idx);
@@ -215,8 +234,12 @@ export class Chart {
       // A limit far above what was used would flatten the picture.
       if (line.bytes < top * 1.8) top = Math.max(top, line.bytes);
     }
+    for (const { values } of this.data.curves ?? []) {
+      const highest = most(values);
+      if (highest < top * 1.8) top = Math.max(top, highest);
+    }
     const bottom = most(this.data.below);
-    return [-bottom, Math.max(top * 1.04, 4096)];
+    return [-bottom, Math.max(this.data.hasHeadroom === false ? top : top * 1.04, 4096)];
   }
 
   private visibleSpan(): [number, number] {
@@ -324,6 +347,47 @@ export class Chart {
     }
   }
 
+  // One label may not lie on another.
+  private drawCurves(taken: number[]): void {
+    const { ctx, bbox } = this.plot;
+    const { seconds, curves } = this.data;
+    const ratio = devicePixelRatio;
+    for (const { values, text, dash, isLimit } of curves ?? []) {
+      ctx.strokeStyle = token(isLimit ? "ink" : "t2");
+      ctx.lineWidth = ratio;
+      ctx.setLineDash(dash.map((length) => length * ratio));
+      let labelAt = NaN;
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+      ctx.clip();
+      ctx.beginPath();
+      for (const [first, last] of this.runs()) {
+        let before = NaN;
+        for (let i = first; i <= last; ++i) {
+          const value = values[i]!;
+          if (!Number.isNaN(value)) {
+            const [x, y] = [this.plot.valToPos(seconds[i]!, "x", true), this.plot.valToPos(value, "y", true)];
+            if (isLimit && !Number.isNaN(before)) ctx.lineTo(x, this.plot.valToPos(before, "y", true));
+            if (Number.isNaN(before)) ctx.moveTo(x, y);
+            else ctx.lineTo(x, y);
+            if (Number.isNaN(labelAt)) labelAt = y;
+          }
+          before = value;
+        }
+      }
+      ctx.stroke();
+      ctx.restore();
+      ctx.setLineDash([]);
+      const at = labelAt - 2 * ratio;
+      if (!text || Number.isNaN(labelAt) || labelAt < bbox.top || taken.some((one) => Math.abs(one - at) < 14 * ratio)) continue;
+      taken.push(at);
+      ctx.fillStyle = token("t2");
+      ctx.textBaseline = "bottom";
+      ctx.fillText(text, bbox.left + 6 * ratio, at);
+    }
+  }
+
   // Names at the right end of their bands, pushed apart, with leader lines.
   private drawLabels(y: (bytes: number) => number): void {
     const { layers, below, theme, labelRoom } = this.data;
@@ -340,6 +404,7 @@ export class Chart {
       text: string[];
       colour: string;
       hatched: boolean;
+      dash?: number[]; // of a line
       from: number;
       at: number;
     }
@@ -360,6 +425,12 @@ export class Chart {
         at: middle,
       });
     });
+    const line = (names: string[], dash: number[], values: Float64Array): void => {
+      const at = y(Number.isNaN(values[last]!) ? 0 : values[last]!);
+      labels.push({ text: names, colour: token("t2"), hatched: false, dash, from: at, at });
+    };
+    for (const curve of this.data.curves ?? []) if (!curve.text) line(curve.names, curve.dash, curve.values);
+    if (this.data.resident) line(["resident, by the kernel", "resident", "RSS"], [], this.data.resident);
     if (below?.some((value) => value > 0)) {
       labels.unshift({
         text: ["swapped out", "swap"],
@@ -390,7 +461,16 @@ export class Chart {
       ctx.lineTo(right + 16 * ratio, label.at);
       ctx.stroke();
       ctx.fillStyle = label.hatched ? hatch(ctx, label.colour, token("bg"), ratio) : label.colour;
-      ctx.fillRect(right + 18 * ratio, label.at - 5 * ratio, 10 * ratio, 10 * ratio);
+      if (label.dash) {
+        ctx.setLineDash(label.dash.map((length) => length * ratio));
+        ctx.beginPath();
+        ctx.moveTo(right + 17 * ratio, label.at);
+        ctx.lineTo(right + 29 * ratio, label.at);
+        ctx.stroke();
+        ctx.setLineDash([]);
+      } else {
+        ctx.fillRect(right + 18 * ratio, label.at - 5 * ratio, 10 * ratio, 10 * ratio);
+      }
       ctx.fillStyle = token("t1");
       ctx.fillText(fitting(ctx, label.text, (labelRoom - 36) * ratio), right + 34 * ratio, label.at);
     }
@@ -405,6 +485,7 @@ export class Chart {
     ctx.save();
     ctx.font = `${11 * ratio}px ${FONT}`;
     ctx.textAlign = "left";
+    const labelled: number[] = [];
     for (const line of lines) {
       const at = this.plot.valToPos(line.bytes, "y", true);
       if (at < bbox.top) continue;
@@ -416,10 +497,15 @@ export class Chart {
       ctx.lineTo(bbox.left + bbox.width, at);
       ctx.stroke();
       ctx.fillStyle = token("t2");
-      ctx.textBaseline = "bottom";
-      ctx.fillText(line.text, bbox.left + 6 * ratio, at - 2 * ratio);
+      // Not where the line of the peak would strike it out.
+      const peak = flag ? this.plot.valToPos(flag.bytes, "y", true) : NaN;
+      const isBelow = at - peak >= 0 && at - peak < 16 * ratio;
+      ctx.textBaseline = isBelow ? "top" : "bottom";
+      ctx.fillText(line.text, bbox.left + 6 * ratio, at + (isBelow ? 3 : -2) * ratio);
+      labelled.push(at - 2 * ratio);
     }
     ctx.setLineDash([]);
+    this.drawCurves(labelled);
     ctx.textBaseline = "middle";
     let taken = bbox.left;
     for (const gap of gaps) {
@@ -439,8 +525,35 @@ export class Chart {
       ctx.lineTo(chosen, bbox.top + bbox.height);
       ctx.stroke();
     }
+    this.drawBase(chosen);
     if (flag) this.drawFlag(flag, ink);
     ctx.restore();
+  }
+
+  // Where the comparison begins, and the span up to the moment.
+  private drawBase(chosen: number): void {
+    const { base, seconds } = this.data;
+    if (base === null || base === undefined) return;
+    const { ctx, bbox } = this.plot;
+    const ratio = devicePixelRatio;
+    const at = this.plot.valToPos(seconds[base] ?? 0, "x", true);
+    const inside = (x: number): number => Math.min(bbox.left + bbox.width, Math.max(bbox.left, x));
+    ctx.fillStyle = token("ink");
+    ctx.globalAlpha = 0.08;
+    ctx.fillRect(inside(Math.min(at, chosen)), bbox.top, Math.abs(inside(chosen) - inside(at)), bbox.height);
+    ctx.globalAlpha = 1;
+    if (at < bbox.left - 1 || at > bbox.left + bbox.width + 1) return;
+    ctx.strokeStyle = token("ink");
+    ctx.lineWidth = ratio;
+    ctx.setLineDash([4 * ratio, 3 * ratio]);
+    ctx.beginPath();
+    ctx.moveTo(at, bbox.top - 4 * ratio);
+    ctx.lineTo(at, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.setLineDash([]);
+    ctx.fillStyle = token("t2");
+    ctx.textBaseline = "bottom";
+    ctx.fillText("base", at + 4 * ratio, bbox.top + 14 * ratio);
   }
 
   // The tide mark: a dotted line at the height, a ring at the moment and a

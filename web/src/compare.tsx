@@ -2,9 +2,11 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { kindOf } from "./colours";
-import type { Diff, DiffRow } from "./data";
+import type { Diff, DiffRow, Reports } from "./data";
 import { baseName, change, count, counted, percent, size, visible } from "./format";
-import { compareBy, COMPARE_BY, theme, type CompareBy } from "./state";
+import { momentsDiff } from "./moments";
+import { base, compareBy, COMPARE_BY, compareOf, COMPARE_OF, theme, type CompareBy } from "./state";
+import { baseIndex, momentIndex } from "./moment";
 
 export interface Step {
   label: string;
@@ -62,7 +64,28 @@ export function steps(diff: Diff, by: CompareBy): Step[] {
 const LEFT = 300;
 const ROW = 42;
 
-export function CompareView({ diff }: { diff: Diff }): ComponentChildren {
+// Of what the page was given: two recordings, two moments of one, or either.
+export function CompareMoments({ reports: { diff, timeline } }: { reports: Reports }): ComponentChildren {
+  if (!timeline) return <CompareView diff={diff!} />;
+  const isMoments = !diff || compareOf.value === "two moments" || base.value !== null;
+  const moments = (): Diff => momentsDiff(timeline, baseIndex(timeline) ?? 0, momentIndex(timeline));
+  const choose = (one: (typeof COMPARE_OF)[number]): void => {
+    compareOf.value = one;
+    base.value = null;
+  };
+  return (
+    <CompareView diff={isMoments ? moments() : diff}>
+      {diff && (
+        <span class="choices" role="group" aria-label="compare">
+          {COMPARE_OF.map((one) => <button aria-pressed={isMoments === (one === "two moments")} onClick={() => choose(one)}>{one}</button>)}
+        </span>
+      )}
+      {isMoments && <span class="note hint">choose them in the timeline: click and <kbd>b</kbd>, or Shift-drag</span>}
+    </CompareView>
+  );
+}
+
+export function CompareView({ diff, children }: { diff: Diff; children?: ComponentChildren }): ComponentChildren {
   const [isSwapped, setSwapped] = useState(false);
   const [said, setSaid] = useState("");
   const shown = isSwapped ? turned(diff) : diff;
@@ -106,6 +129,7 @@ export function CompareView({ diff }: { diff: Diff }): ComponentChildren {
         <span class="choices" role="group" aria-label="by">
           {COMPARE_BY.map((one) => <button aria-pressed={compareBy.value === one} onClick={() => (compareBy.value = one)}>{one}</button>)}
         </span>
+        {children}
         <span class="push" />
         <span class="note" role="status">{said}</span>
         <button class="control" id="swap" onClick={() => setSwapped(!isSwapped)}>swap sides <kbd>x</kbd></button>

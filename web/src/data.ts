@@ -18,11 +18,20 @@ export interface Band extends Points {
 }
 
 export interface TimelineEvent {
-  kind: "appeared" | "fork" | "exec" | "exit" | "missed";
+  kind: "appeared" | "fork" | "exec" | "exit" | "swap" | "oom" | "missed";
   elapsed_ns: number;
   duration_ns?: number;
   count?: number;
   text: string;
+}
+
+// From those of the drawn ticks on; null: not known, or no limit.
+export interface Charge {
+  cgroup: string;
+  ticks: number[];
+  charged_bytes: (number | null)[];
+  peak_bytes: (number | null)[];
+  limit_bytes: (number | null)[];
 }
 
 export interface Timeline {
@@ -52,6 +61,82 @@ export interface Timeline {
   parts: Band[];
   events: TimelineEvent[];
   untold_event_count: number;
+  charge?: Charge;
+}
+
+export interface MachineClass {
+  class: string;
+  name: string;
+  category: string;
+  bytes: (number | null)[] | null;
+  unknown?: { bytes: string };
+  remark?: string;
+}
+
+export interface Residue {
+  first_bytes: number;
+  last_bytes: number;
+  least_bytes: number;
+  most_bytes: number;
+  span_ns: number;
+  trend: "unknown" | "steady" | "rises" | "falls";
+}
+
+// At the ticks of the timeline; null where the machine was not read.
+export interface Machine {
+  schema: "tidemark.machine/1";
+  recording: string;
+  start: string;
+  total_source: string;
+  ticks: {
+    id: number[];
+    elapsed_ns: number[];
+    total_bytes: (number | null)[];
+    available_bytes: (number | null)[];
+    swap_used_bytes: (number | null)[];
+    other_bytes: (number | null)[];
+    stalled_some_ns: (number | null)[];
+    stalled_full_ns: (number | null)[];
+  };
+  classes: MachineClass[];
+  residue?: Residue;
+}
+
+export interface ProcessUse {
+  pss_bytes: number | null;
+  uss_bytes: number | null;
+  shared_bytes: number | null;
+  swap_pss_bytes: number | null;
+  unknown?: Record<string, string>;
+  lower_bounds?: string[];
+}
+
+export interface ProcessGroup extends ProcessUse {
+  id: number;
+  parent_id: number | null;
+  name: string;
+  key: string;
+  process_count: number;
+  charged_bytes?: number | null;
+  limit_bytes?: number;
+}
+
+export interface PsProcess extends ProcessUse {
+  pid: number;
+  parent_pid: number;
+  group_id: number | null;
+  name: string;
+  cmdline: string;
+}
+
+export interface Ps {
+  schema: "tidemark.ps/1";
+  time: string;
+  process_count: number;
+  unknown_process_count: number;
+  total: ProcessUse;
+  groups: ProcessGroup[];
+  processes: PsProcess[];
 }
 
 export interface Mark {
@@ -199,9 +284,11 @@ export interface Reports {
   trace?: Trace;
   diff?: Diff;
   ledger?: Ledger;
+  machine?: Machine;
+  ps?: Ps;
 }
 
-const NAMES = ["timeline", "peak", "info", "treemap", "trace", "ledger", "diff", "served"] as const;
+const NAMES = ["timeline", "peak", "info", "treemap", "trace", "ledger", "diff", "machine", "ps", "served"] as const;
 
 // What a page has inside: reports, or where to ask for them.
 export interface Embedded extends Reports {

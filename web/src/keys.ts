@@ -3,7 +3,7 @@ import { viewsOf } from "./app";
 import type { Timeline } from "./data";
 import { choosePeak, momentIndex } from "./moment";
 import { reports, togglePause } from "./served";
-import { dense, grouping, GROUPINGS, metric, METRICS, moment, selected, showsKeys, theme, view, zoom } from "./state";
+import { base, dense, grouping, GROUPINGS, metric, METRICS, moment, selected, showsKeys, theme, view, zoom } from "./state";
 
 function next<T>(all: readonly T[], one: T): T {
   return all[(all.indexOf(one) + 1) % all.length]!;
@@ -23,16 +23,24 @@ export function followKeys(): void {
   const withTimeline = (work: (timeline: Timeline) => void): void => {
     if (reports.value.timeline) work(reports.value.timeline);
   };
-  const move = (by: number): void =>
+  // With Shift held the base stays where the way began.
+  const move = (by: number, spans: boolean): void =>
     withTimeline((timeline) => {
       const last = timeline.ticks.id.length - 1;
-      moment.value = Math.min(last, Math.max(0, momentIndex(timeline) + by));
+      const now = momentIndex(timeline);
+      if (spans && base.value === null) base.value = now;
+      moment.value = Math.min(last, Math.max(0, now + by));
     });
   const actions: Record<string, (event: KeyboardEvent) => void> = {
-    ArrowLeft: (event) => move(event.ctrlKey ? -10 : -1),
-    ArrowRight: (event) => move(event.ctrlKey ? 10 : 1),
+    ArrowLeft: (event) => move(event.ctrlKey ? -10 : -1, event.shiftKey),
+    ArrowRight: (event) => move(event.ctrlKey ? 10 : 1, event.shiftKey),
     p: choosePeak,
     End: () => (moment.value = null),
+    b: () =>
+      withTimeline((timeline) => {
+        const now = momentIndex(timeline);
+        base.value = base.value === now ? null : now;
+      }),
     " ": (event) => {
       event.preventDefault();
       togglePause();

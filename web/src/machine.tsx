@@ -8,6 +8,7 @@ import { amount, count, counted, duration, percent, size, visible } from "./form
 import type { Headline } from "./headline";
 import { filter, theme } from "./state";
 import { Number } from "./table";
+import { useWidth } from "./width";
 
 // The classes of the ledger, what kind of memory each is, and its words.
 const CLASSES: Record<string, { kind: string; name: string }> = {
@@ -32,8 +33,8 @@ const CLASSES: Record<string, { kind: string; name: string }> = {
 const classOf = (name: string): { kind: string; name: string } =>
   CLASSES[name] ?? (name.startsWith("hugetlb") ? { kind: "huge", name: name.replaceAll("-", " ") } : { kind: "kern", name: name.replaceAll("-", " ") });
 
-// Programs first, then what the kernel has itself, then what is free.
 const ORDER = ["anon", "shm", "file", "huge", "swap", "slab", "ptab", "kern", "wired", "unnamed", "free"];
+const CHARACTER = 7.5; // how wide one is, at most, of bold 12 px
 const OF_KERNEL = new Set(["slab", "ptab", "kern", "wired", "unnamed", "swap"]);
 
 export interface ClassRow {
@@ -54,7 +55,7 @@ export function classes(ledger: Ledger): ClassRow[] {
   return ledger.rows
     .filter((row) => row.parent === null)
     .map((row) => ({ row, ...classOf(row.class), owners: (below.get(row.class) ?? []).sort((a, b) => b.bytes - a.bytes) }))
-    .sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || b.row.bytes - a.row.bytes);
+    .sort((a, b) => byOrder(a.kind, b.kind) || b.row.bytes - a.row.bytes);
 }
 
 function mostly({ owners }: ClassRow): string {
@@ -63,32 +64,42 @@ function mostly({ owners }: ClassRow): string {
   return names.join(", ") + (more > 0 ? `, ${counted(more, "other")}` : "");
 }
 
-function Bar({ rows, whole }: { rows: ClassRow[]; whole: number }): ComponentChildren {
-  const label = (kind: string, share: number): string[] => {
+// Programs first, then what the kernel has itself, then what is free.
+export const byOrder = (a: string, b: string): number => ORDER.indexOf(a) - ORDER.indexOf(b);
+export const isOfKernel = (kind: string): boolean => OF_KERNEL.has(kind);
+
+export function Bar({ rows, whole }: { rows: { kind: string; bytes: number }[]; whole: number }): ComponentChildren {
+  const [host, width] = useWidth();
+  // No label is cut: it takes a shorter form or none.
+  const room = (share: number): number => share * width - 16;
+  const label = (kind: string, share: number): string | undefined => {
     const { name, short } = kindOf(kind);
-    return share > 0.09 ? [name] : share > 0.045 ? [short] : [];
+    return [name, short].find((word) => Math.max(word.length, 8) * CHARACTER <= room(share));
   };
   // Classes of one kind stand side by side as one.
   const kinds = new Map<string, number>();
-  for (const { kind, row } of rows) kinds.set(kind, (kinds.get(kind) ?? 0) + row.bytes);
+  for (const { kind, bytes } of rows) kinds.set(kind, (kinds.get(kind) ?? 0) + bytes);
   return (
-    <div class="allram" role="img" aria-label={[...kinds].map(([kind, bytes]) => `${kindOf(kind).name} ${size(bytes)}, ${percent(bytes, whole)} percent`).join("; ")}>
+    <div class="allram" ref={host} role="img" aria-label={[...kinds].map(([kind, bytes]) => `${kindOf(kind).name} ${size(bytes)}, ${percent(bytes, whole)} percent`).join("; ")}>
       {[...kinds].filter(([, bytes]) => bytes > 0).map(([kind, bytes]) => {
         const fill = kindOf(kind).fill[theme.value];
         const share = bytes / whole;
+        const word = label(kind, share);
         return (
           <div
             class={kindOf(kind).hatched ? "hatched" : ""}
             style={{ flexGrow: String(bytes), backgroundColor: fill, color: kindOf(kind).hatched ? "var(--t1)" : textOn(fill) }}
             title={`${kindOf(kind).name} ${size(bytes)}, ${percent(bytes, whole)} %`}
           >
-            {label(kind, share).map((word) => <><b>{word}</b><span>{size(bytes)}{share > 0.13 && <em>{percent(bytes, whole)} %</em>}</span></>)}
+            {word && <><b>{word}</b><span>{size(bytes)}{room(share) > 16 * CHARACTER && <em>{percent(bytes, whole)} %</em>}</span></>}
           </div>
         );
       })}
     </div>
   );
 }
+
+const part = ({ kind, row }: ClassRow): { kind: string; bytes: number } => ({ kind, bytes: row.bytes });
 
 const TIERS: Record<string, string> = {
   counters: "the kernel’s counters",
@@ -125,9 +136,9 @@ export function MachineView({ ledger }: { ledger: Ledger }): ComponentChildren {
         <h2>Every page of RAM, once</h2>
         <span class="note">{size(whole)}</span>
       </div>
-      <Bar rows={rows} whole={whole} />
+      <Bar rows={rows.map(part)} whole={whole} />
       <div class="lens"><span><b>The kernel’s own share, enlarged</b> <span class="note">{size(kernelBytes)}, {percent(kernelBytes, whole)} % of RAM</span></span></div>
-      <Bar rows={kernel} whole={kernelBytes} />
+      <Bar rows={kernel.map(part)} whole={kernelBytes} />
       <div class="bar spaced">
         <h2>The ledger</h2>
         <span class="note">{counted(rows.length, "class", "classes")}, closing to the byte; open one to see whose it is</span>

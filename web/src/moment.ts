@@ -1,7 +1,7 @@
 // The chosen moment.
 import type { Timeline } from "./data";
 import { isLive, reports } from "./served";
-import { moment } from "./state";
+import { base, moment } from "./state";
 
 // Unless one was chosen: the peak, and of what is live the newest.
 export function momentIndex(timeline: Timeline): number {
@@ -12,3 +12,7 @@ export function momentIndex(timeline: Timeline): number {
 export function choosePeak(): void {
   moment.value = reports.value.timeline?.peak_index ?? null;
 }
+
+// Index of the tick that is compared with; null where none was chosen.
+export const baseIndex = (timeline: Timeline): number | null =>
+  base.value === null ? null : Math.min(base.value, timeline.ticks.id.length - 1);

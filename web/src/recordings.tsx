@@ -3,8 +3,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { count, duration, size, visible } from "./format";
-import { again, choose, compare, chosen, isConnected, isLive, loads, newest, partOf, served, togglePause } from "./served";
-import { diffSides, isPaused, recordingName, type View } from "./state";
+import { again, choose, chooseMachine, chosen, compare, isConnected, isLive, loads, newest, partOf, reports, served, togglePause } from "./served";
+import { diffSides, isPaused, MACHINE_OF, machineOf, recordingName, type View } from "./state";
 import { State } from "./states";
 
 const MS = 1e6;
@@ -118,6 +118,28 @@ export function CompareChoice(): ComponentChildren {
       <button class="control" type="submit">compare</button>
       <span class="note">a moment is peak, start, end, 00:41:12 or a time of day</span>
     </form>
+  );
+}
+
+// Of the machine of a recording: what it knew over time, or all pages now.
+export function MachineChoice(): ComponentChildren {
+  const load = loads.value.ledger;
+  const isWaiting = load !== undefined && load.failure === null;
+  useSeconds(isWaiting);
+  const { machine, ledger } = reports.value;
+  if (machine === undefined || (served.value === null && ledger === undefined)) return null;
+  return (
+    <div class="bar">
+      <span class="choices" role="group" aria-label="what is shown of the machine">
+        {MACHINE_OF.map((one) => (
+          <button aria-pressed={machineOf.value === one} onClick={() => chooseMachine(one)}>
+            {one === "every page" && served.value !== null ? "every page, now" : one}
+          </button>
+        ))}
+      </span>
+      {isWaiting && <span class="note" role="status">looking at every page, {duration((performance.now() - load.began) * MS)}</span>}
+      {load?.failure && <span class="note" role="status">{visible(load.failure.what)} {visible(load.failure.hint)}</span>}
+    </div>
   );
 }
 

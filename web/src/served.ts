@@ -2,7 +2,7 @@
 // when it grows, and those of the machine when their view is opened.
 import { signal } from "@preact/signals";
 import type { Reports, ServedRecording, Timeline } from "./data";
-import { diffSides, isPaused, moment, recordingName, type View } from "./state";
+import { diffSides, isPaused, machineOf, moment, recordingName, type View } from "./state";
 
 export type Part = keyof Reports;
 
@@ -21,8 +21,17 @@ export const isConnected = signal(true);
 // When the newest of what is shown was told, ms since 1970.
 export const newest = signal(0);
 
-const OF_RECORDING: Part[] = ["timeline", "peak", "info", "trace"];
-const OF_MACHINE: Partial<Record<View, Part>> = { treemap: "treemap", machine: "ledger" };
+// Any of these sets is enough.
+const NEEDS: Record<View, Part[][]> = {
+  timeline: [["timeline"]],
+  treemap: [["treemap"]],
+  stacks: [["trace"]],
+  machine: [["ledger"], ["machine", "timeline"]],
+  compare: [["diff"], ["timeline"]],
+};
+export const isThere = (view: View, from: Reports): boolean =>
+  NEEDS[view].some((parts) => parts.every((part) => from[part] !== undefined));
+
 // A recording that grows is read again so much later than reading it took, so
 // that looking at a long one costs a fifth of a core at most.
 const REST = 4;
@@ -31,8 +40,10 @@ const LEAST_REST_MS = 1000;
 export const chosen = (): ServedRecording | undefined => served.value?.find((one) => one.name === recordingName.value);
 export const isLive = (): boolean => chosen()?.is_live ?? false;
 
+// What is asked for when nothing of a view is there.
 export function partOf(view: View): Part {
-  return view === "timeline" ? "timeline" : view === "stacks" ? "trace" : view === "compare" ? "diff" : OF_MACHINE[view]!;
+  if (view === "machine" && recordingName.value !== null) return "timeline";
+  return NEEDS[view][0]![0]!;
 }
 
 function pathOf(part: Part): string | null {
@@ -42,7 +53,8 @@ function pathOf(part: Part): string | null {
   }
   if (part === "treemap" || part === "ledger") return `api/now/${part}`;
   const recording = chosen();
-  return recording ? `api/recordings/${recording.link}/${part}` : null;
+  // With the timeline comes all that is told of the same moments.
+  return recording ? `api/recordings/${recording.link}/${part === "timeline" ? "report" : part}` : null;
 }
 
 async function received(response: Response, tell: (bytes: number) => void): Promise<string> {
@@ -96,16 +108,16 @@ function keepMoment(before: Timeline | undefined, after: Timeline): void {
 }
 
 // An answer for a recording that was left meanwhile is dropped.
-async function load(part: Part): Promise<boolean> {
+async function load(part: Part): Promise<void> {
   const path = pathOf(part);
-  if (path === null) return false;
+  if (path === null) return;
   const name = recordingName.value;
   const answer = await ask(part, path);
-  if (answer === null || name !== recordingName.value) return false;
-  if (part === "timeline") keepMoment(reports.value.timeline, answer as Timeline);
-  reports.value = { ...reports.value, [part]: answer };
+  if (answer === null || name !== recordingName.value) return;
+  const found = part === "timeline" ? (answer as Reports) : { [part]: answer };
+  if (found.timeline) keepMoment(reports.value.timeline, found.timeline);
+  reports.value = { ...reports.value, ...found };
   newest.value = Date.now();
-  return true;
 }
 
 let isReading = false;
@@ -124,7 +136,8 @@ async function refresh(): Promise<void> {
   isReading = true;
   isStale = false;
   const began = performance.now();
-  if (await load("timeline")) await Promise.all([load("peak"), load("info"), reports.value.trace ? load("trace") : true]);
+  await load("timeline");
+  if (reports.value.trace) await load("trace");
   isReading = false;
   restUntil = performance.now() + Math.max(LEAST_REST_MS, REST * (performance.now() - began));
   if (isStale) void refresh();
@@ -152,11 +165,20 @@ export function choose(name: string | null): void {
   if (name !== null) void refresh();
 }
 
+export const showsPages = ({ ledger, machine }: Reports): boolean =>
+  ledger !== undefined && (machine === undefined || machineOf.value === "every page");
+
+// Takes a second, so it is taken when it is asked for.
+export function chooseMachine(what: (typeof machineOf)["value"]): void {
+  machineOf.value = what;
+  if (what === "every page" && served.value !== null) void load("ledger");
+}
+
 // When a view is opened that has nothing to show yet.
 export function need(view: View): void {
   const part = partOf(view);
-  if (served.value === null || reports.value[part] || loads.value[part]) return;
-  if (part === "timeline") return;
+  if (served.value === null || isThere(view, reports.value) || loads.value[part] || part === "timeline") return;
+  if (part === "diff" && !diffSides.value) return;
   void load(part);
 }
 
@@ -215,7 +237,7 @@ export function startServed(recordings: ServedRecording[]): void {
 }
 
 // Those that can be asked for, beside those that are there.
-export function canAsk(part: Part): boolean {
+export function canAsk(view: View): boolean {
   if (served.value === null) return false;
-  return part === "timeline" || !OF_RECORDING.includes(part) || recordingName.value !== null;
+  return view !== "stacks" || recordingName.value !== null;
 }

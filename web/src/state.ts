@@ -19,10 +19,17 @@ export const stackMoment = signal<StackMoment>("peak");
 export const COMPARE_BY = ["kind", "process", "mapping"] as const;
 export type CompareBy = (typeof COMPARE_BY)[number];
 export const compareBy = signal<CompareBy>("kind");
+export const COMPARE_OF = ["peak to peak", "two moments"] as const;
+export const compareOf = signal<(typeof COMPARE_OF)[number]>("peak to peak");
 export const STACK_ORDERS = ["top down", "bottom up"] as const;
 export const stackOrder = signal<(typeof STACK_ORDERS)[number]>("top down");
 // Index into the drawn ticks; null: the peak.
 export const moment = signal<number | null>(null);
+// What the moment is compared with, of the same ticks; null: none was chosen.
+// Of the machine: its counters over time, or all its pages at one moment.
+export const MACHINE_OF = ["over time", "every page"] as const;
+export const machineOf = signal<(typeof MACHINE_OF)[number]>("over time");
+export const base = signal<number | null>(null);
 // In seconds since the start; null: all.
 export const zoom = signal<[number, number] | null>(null);
 export const filter = signal("");
@@ -47,6 +54,8 @@ function readFragment(): void {
   metric.value = oneOf(METRICS, words.get("metric"), "pss");
   const at = Number(words.get("at") ?? NaN);
   moment.value = Number.isInteger(at) && at >= 0 ? at : null;
+  const from = Number(words.get("base") ?? NaN);
+  base.value = Number.isInteger(from) && from >= 0 ? from : null;
   const span = (words.get("zoom") ?? "").split("-").map(Number);
   zoom.value = span.length === 2 && span[0]! < span[1]! ? [span[0]!, span[1]!] : null;
   filter.value = words.get("find") ?? "";
@@ -60,6 +69,7 @@ function fragment(): string {
   if (grouping.value !== "kind") words.set("by", grouping.value);
   if (metric.value !== "pss") words.set("metric", metric.value);
   if (moment.value !== null) words.set("at", String(moment.value));
+  if (base.value !== null) words.set("base", String(base.value));
   if (zoom.value) words.set("zoom", zoom.value.map((s) => s.toFixed(3)).join("-"));
   if (filter.value) words.set("find", filter.value);
   return words.toString();

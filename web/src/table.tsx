@@ -132,7 +132,7 @@ export function Change({ bytes }: { bytes: number }): ComponentChildren {
   );
 }
 
-function Spark({ values, colour }: { values: Float64Array; colour: string }): ComponentChildren {
+export function Spark({ values, colour }: { values: Float64Array; colour: string }): ComponentChildren {
   const path = useMemo(() => {
     const width = 84;
     const height = 16;

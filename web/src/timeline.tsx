@@ -1,19 +1,19 @@
 // Memory over time and what it was made of at the chosen moment.
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { column, layersOf, type Layer } from "./bands";
-import { Chart, type ChartData, type Gap } from "./chart";
+import { Chart, type ChartData, type Curve, type Gap } from "./chart";
+import { chargeColumn, column, layersOf, type Layer } from "./bands";
 import type { Reports, Timeline } from "./data";
-import { count, duration, momentClock, size, visible } from "./format";
-import { EventLane } from "./lanes";
-import { choosePeak, momentIndex } from "./moment";
+import { change, count, duration, momentClock, size, visible } from "./format";
+import { EventLane, PressureLane } from "./lanes";
+import { baseIndex, choosePeak, momentIndex } from "./moment";
 import { bandColour } from "./paint";
 import { isLive } from "./served";
-import { grouping, GROUPINGS, metric, METRICS, moment, theme, zoom } from "./state";
+import { base, grouping, GROUPINGS, metric, METRICS, moment, theme, view, zoom } from "./state";
 import { Composition, metricName } from "./table";
 import { useWidth } from "./width";
 
-function gapsOf(timeline: Timeline): Gap[] {
+export function gapsOf(timeline: Timeline): Gap[] {
   const gaps: Gap[] = [];
   const period = timeline.period_ns / 1e9;
   for (const event of timeline.events) {
@@ -55,7 +55,48 @@ function residentLine(timeline: Timeline, layers: Layer[]): Float64Array | null 
   return resident.every((bytes) => bytes <= 1.5 * highest) ? resident : null;
 }
 
-function Tooltip({ timeline, layers, index, x, y }: { timeline: Timeline; layers: Layer[]; index: number; x: number; y: number }): ComponentChildren {
+// What the kernel charged the group with and how far it may go, where the
+// processes are one group. The charge is of all in it, cache and kernel memory
+// too, so it is left out where it would flatten the rest.
+export function chargeCurves(timeline: Timeline, highest: number): Curve[] {
+  const { charge } = timeline;
+  if (!charge) return [];
+  const tickCount = timeline.ticks.id.length;
+  const most = (values: Float64Array): number => values.reduce((high, value) => (value > high ? value : high), 0);
+  const curves: Curve[] = [];
+  const limit = chargeColumn(charge, "limit_bytes", tickCount);
+  const limitBytes = most(limit);
+  if (limitBytes > 0) curves.push({ values: limit, text: `limit of the cgroup ${size(limitBytes)}`, names: [], dash: [6, 4], isLimit: true });
+  const charged = chargeColumn(charge, "charged_bytes", tickCount);
+  const chargedBytes = most(charged);
+  if (chargedBytes > 0 && chargedBytes <= 1.8 * highest) {
+    curves.push({ values: charged, text: "", names: ["charged to the cgroup", "charged"], dash: [3, 2] });
+  }
+  return curves;
+}
+
+function beside(timeline: Timeline, index: number): [string, number][] {
+  const list: [string, number][] = [["resident, by the kernel’s counters", timeline.ticks.resident_bytes[index]!]];
+  const { charge } = timeline;
+  if (!charge) return list;
+  const tickCount = timeline.ticks.id.length;
+  for (const [what, of] of [["charged to the cgroup", "charged_bytes"], ["its limit", "limit_bytes"]] as const) {
+    const bytes = chargeColumn(charge, of, tickCount)[index]!;
+    if (!Number.isNaN(bytes)) list.push([what, bytes]);
+  }
+  return list;
+}
+
+interface TooltipProps {
+  timeline: Timeline;
+  layers: Layer[];
+  index: number;
+  x: number;
+  y: number;
+  more?: [string, number][]; // beside the sum
+}
+
+export function Tooltip({ timeline, layers, index, x, y, more = [] }: TooltipProps): ComponentChildren {
   let place = 0;
   const coloured = layers.map((layer) => ({
     layer,
@@ -75,7 +116,7 @@ function Tooltip({ timeline, layers, index, x, y }: { timeline: Timeline; layers
             </tr>
           ))}
           <tr><td><b>sum</b></td><td class="n"><b>{size(sum)}</b></td></tr>
-          <tr><td>resident, by the kernel’s counters</td><td class="n">{size(timeline.ticks.resident_bytes[index]!)}</td></tr>
+          {more.map(([what, bytes]) => <tr><td>{what}</td><td class="n">{size(bytes)}</td></tr>)}
         </tbody>
       </table>
     </div>
@@ -95,6 +136,7 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
     [timeline, grouping.value, metric.value],
   );
   const index = momentIndex(timeline);
+  const compared = baseIndex(timeline);
   const isWide = width >= 700;
   const height = isWide ? 350 : 260;
   const peakBytes = timeline.ticks.pss_bytes[timeline.peak_index] ?? 0;
@@ -108,7 +150,9 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
     gaps,
     flag: metric.value === "pss" ? { at: peakTime / 1e9, bytes: peakBytes, text: `peak ${size(peakBytes)} · ${momentClock(peakTime, timeline.elapsed_ns)}` } : null,
     lines: mark ? [{ bytes: mark.bytes, text: `${visible(mark.label)} ${size(mark.bytes)}`, dash: [2, 3] }] : [],
+    curves: metric.value === "pss" ? chargeCurves(timeline, peakBytes) : [],
     moment: index,
+    base: compared,
     theme: theme.value,
     labelRoom: isWide ? 172 : 10,
   };
@@ -120,6 +164,10 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
       {
         choose: (at) => (moment.value = at),
         zoom: (span) => (zoom.value = span),
+        compare: (from, to) => {
+          base.value = from;
+          moment.value = to;
+        },
         hover: (at, x, y) => setHover(at === null ? null : { index: at, x, y }),
       },
       width,
@@ -134,7 +182,7 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
   useEffect(() => chart.current?.resize(width, height), [width, height]);
   useEffect(() => {
     chart.current?.update(data, zoom.value);
-  }, [layers, index, theme.value, zoom.value, timeline, width]);
+  }, [layers, index, compared, theme.value, zoom.value, timeline, width]);
   const [from, to] = zoom.value ?? [0, seconds[seconds.length - 1] ?? 1];
   const area = { left: 52, width: Math.max(width - 52 - data.labelRoom, 1), from, to };
   const drawn = timeline.ticks.id.length;
@@ -157,7 +205,13 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
         >
           {METRICS.map((one) => <option value={one}>{metricName(one)}</option>)}
         </select>
-        <span class="push note hint">drag to zoom, click to choose a moment</span>
+        {compared === null ? (
+          <span class="push note hint">drag to zoom, click to choose a moment, Shift-drag to compare two</span>
+        ) : (
+          <button class="control push" id="compare" onClick={() => (view.value = "compare")}>
+            {change(timeline.ticks.pss_bytes[index]! - timeline.ticks.pss_bytes[compared]!)} since {momentClock(timeline.ticks.elapsed_ns[compared]!, timeline.elapsed_ns)}: compare
+          </button>
+        )}
         {isLive() && <button class="control" aria-pressed={moment.value === null} onClick={() => (moment.value = null)}>now <kbd>End</kbd></button>}
         <button class="control" onClick={choosePeak}>peak <kbd>p</kbd></button>
         <button class="control" onClick={() => (zoom.value = null)}>all <kbd>0</kbd></button>
@@ -169,9 +223,10 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
         aria-label={`memory over ${duration(timeline.elapsed_ns)}, highest ${size(peakBytes)} at ${momentClock(peakTime, timeline.elapsed_ns)}; at the moment ${layers.map((layer) => `${visible(layer.label)} ${size(layer.values[index]!)}`).join(", ")}`}
       >
         <div ref={host} />
-        {hover && <Tooltip timeline={timeline} layers={layers} index={hover.index} x={hover.x} y={hover.y} />}
+        {hover && <Tooltip timeline={timeline} layers={layers} index={hover.index} x={hover.x} y={hover.y} more={beside(timeline, hover.index)} />}
       </div>
       {width > 0 && <EventLane events={timeline.events} area={area} untold={timeline.untold_event_count} />}
+      {width > 0 && reports.machine && <PressureLane machine={reports.machine} area={area} />}
       {drawn < timeline.tick_count && (
         <p class="note">
           {count(timeline.tick_count)} samples, of which {count(drawn)} are drawn: the lowest and the highest of each column.

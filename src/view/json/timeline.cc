@@ -8,6 +8,7 @@ namespace tidemark::view {
 namespace {
 
 using analysis::TimelineBand;
+using analysis::TimelineEventKind;
 using base::JsonWriter;
 
 template <typename Items, typename Number>
@@ -68,8 +69,10 @@ void write_events(JsonWriter& json, const analysis::TimelineReport& report) {
     json.begin_object();
     json.member("kind", analysis::timeline_event_token(event.kind));
     json.member("elapsed_ns", event.elapsed_ns);
-    if (event.kind == analysis::TimelineEventKind::Missed) {
+    if (event.kind == TimelineEventKind::Missed) {
       json.member("duration_ns", event.duration_ns);
+    }
+    if (event.count != 1 || event.kind == TimelineEventKind::Missed) {
       json.member("count", event.count);
     }
     json.member("text", event.text);
@@ -77,6 +80,33 @@ void write_events(JsonWriter& json, const analysis::TimelineReport& report) {
   }
   json.end_array();
   json.member("untold_event_count", report.untold_event_count);
+}
+
+void write_charge(JsonWriter& json, const analysis::TimelineCharge& charge) {
+  using analysis::ChargePoint;
+  json.key("charge");
+  json.begin_object();
+  json.member("cgroup", charge.cgroup_path);
+  write_column(json, "ticks", charge.points, [](const ChargePoint& point) {
+    return static_cast<uint64_t>(point.tick_index);
+  });
+  const auto column = [&](std::string_view name,
+                          std::optional<uint64_t> ChargePoint::*member) {
+    json.key(name);
+    json.begin_array();
+    for (const ChargePoint& point : charge.points) {
+      if (const std::optional<uint64_t>& bytes = point.*member) {
+        json.number(*bytes);
+      } else {
+        json.null();
+      }
+    }
+    json.end_array();
+  };
+  column("charged_bytes", &ChargePoint::charged_bytes);
+  column("peak_bytes", &ChargePoint::peak_bytes);
+  column("limit_bytes", &ChargePoint::limit_bytes);
+  json.end_object();
 }
 
 }  // namespace
@@ -121,6 +151,7 @@ std::string timeline_json(const analysis::TimelineReport& report,
   write_bands(json, "groups", report.groups);
   write_bands(json, "parts", report.parts);
   write_events(json, report);
+  if (report.charge) write_charge(json, *report.charge);
   json.end_object();
   return json.take();
 }

@@ -153,14 +153,15 @@ Route recording_route(const ServedRecording& recording, std::string_view what,
     if (what == "peak" || what == "trace") {
       add_value(query, "at", "--at", arguments);
     }
-  } else if (what == "timeline" || what == "machine" || what == "ps") {
-    arguments = {"report", recording.path, "--format=jsonl"};
-    if (what != "timeline") arguments.push_back("--part=" + std::string(what));
+  } else if (what == "timeline" || what == "machine" || what == "ps" ||
+             what == "report") {
+    arguments = {"report", recording.path, "--format=jsonl",
+                 "--part=" + std::string(what == "report" ? "all" : what)};
   } else if (what == "page") {
     arguments = {"report", recording.path, "--format=html"};
   } else {
     return refusal(404, "a recording has no '" + std::string(what) + "'",
-                   "timeline, machine, ps, peak, info, trace, page");
+                   "report, timeline, machine, ps, peak, info, trace, page");
   }
   if (what != "info" && what != "trace") {
     add_value(query, "pid", "--pid", arguments);

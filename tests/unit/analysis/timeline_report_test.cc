@@ -213,5 +213,55 @@ TEST_F(TimelineReportTest, AnEmptyRecordingIsAnEmptyReport) {
   EXPECT_TRUE(report.kinds.empty());
 }
 
+// ---- the control group of all
+
+BandShares rss(uint64_t bytes) {
+  BandShares shares;
+  shares.rss_bytes = bytes;
+  return shares;
+}
+
+TEST(OnlyCgroup, IsThatOfAllWithMemory) {
+  Recorded recorded(2);
+  recorded.add_process(1, "a", "/job");
+  recorded.add_process(2, "b", "/job");
+  recorded.add_process(3, "ends", "/");
+  for (int64_t id : {1, 2}) {
+    recorded.bands.by_process.push_back(
+        process_band(id, Category::Heap, {{0, rss(4096)}}));
+  }
+  EXPECT_EQ(only_cgroup(recorded.processes, recorded.bands), "/job");
+  recorded.bands.by_process.push_back(
+      process_band(3, Category::Heap, {{1, rss(4096)}}));
+  EXPECT_FALSE(only_cgroup(recorded.processes, recorded.bands));
+}
+
+TEST(OnlyCgroup, IsNoneOfSeveralOrNobody) {
+  Recorded recorded(1);
+  EXPECT_FALSE(only_cgroup(recorded.processes, recorded.bands));
+  recorded.add_process(1, "a", "/one");
+  recorded.add_process(2, "b", "/two");
+  for (int64_t id : {1, 2}) {
+    recorded.bands.by_process.push_back(
+        process_band(id, Category::Heap, {{0, rss(4096)}}));
+  }
+  EXPECT_FALSE(only_cgroup(recorded.processes, recorded.bands));
+}
+
+TEST(TimelineReport, HasTheEventsOfTheMachineInOrder) {
+  Recorded recorded(5);
+  recorded.add_process(1, "a", "/job");
+  recorded.processes[0].gone_at_tick = 4;
+  TimelineInput input = recorded.input();
+  TimelineEvent killed;
+  killed.kind = TimelineEventKind::OomKilled;
+  killed.elapsed_ns = 3 * kPeriodNs;
+  input.machine_events = {killed};
+  const TimelineReport report = make_timeline_report(input);
+  ASSERT_EQ(report.events.size(), 3U);
+  EXPECT_EQ(report.events[1].kind, TimelineEventKind::OomKilled);
+  EXPECT_EQ(timeline_event_token(report.events[1].kind), "oom");
+}
+
 }  // namespace
 }  // namespace tidemark::analysis

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/file_options.h"
@@ -71,6 +72,69 @@ TEST_F(Recorded, DiffNeedsTwo) {
   EXPECT_FALSE(error.hint.empty());
   EXPECT_EQ(refused("diff", {path_, folder_.file("none")}).kind,
             ErrorKind::NotFound);
+}
+
+// ---- report
+
+TEST_F(Recorded, ReportPrintsEachPartOfItsPage) {
+  for (const auto& [part, schema] :
+       std::vector<std::pair<std::string, std::string>>{
+           {"timeline", "tidemark.timeline/1"},
+           {"peak", "tidemark.peak/1"},
+           {"info", "tidemark.info/1"}}) {
+    const std::string json = file_output_of("report", {path_, "--part", part});
+    EXPECT_TRUE(test::JsonCheck(json).is_valid()) << part;
+    EXPECT_TRUE(has(json, "\"schema\":\"" + schema + "\"")) << json;
+  }
+}
+
+TEST_F(Recorded, ReportSaysWhichPartTheRecordingLacks) {
+  for (const char* part : {"trace", "machine", "ps", "diff"}) {
+    const base::Error error = refused("report", {path_, "--part", part});
+    EXPECT_EQ(error.kind, ErrorKind::NotFound) << part;
+    EXPECT_FALSE(error.what.empty()) << part;
+  }
+  EXPECT_EQ(refused("report", {path_, "--part", "nothing"}).kind,
+            ErrorKind::Misused);
+}
+
+TEST_F(Recorded, ReportComparesWithAnother) {
+  const std::string json =
+      file_output_of("report", {path_, "--base", path_, "--part", "diff"});
+  EXPECT_TRUE(has(json, R"("schema":"tidemark.diff/1")")) << json;
+  EXPECT_TRUE(has(json, R"("change_bytes":0)")) << json;
+  EXPECT_EQ(
+      refused("report", {path_, "--base", folder_.file("none"), "--json"}).kind,
+      ErrorKind::NotFound);
+}
+
+TEST_F(Recorded, ReportOfAMachineHasItsMemoryAndItsGroup) {
+  std::vector<model::Sample> samples;
+  for (uint64_t second : {uint64_t{0}, uint64_t{1}}) {
+    model::Process process = process_of(42, {mapping_at(0x10000, "/data", 40)});
+    process.cgroup_path = "/job";
+    model::Sample& sample = samples.emplace_back(sample_of(second, {process}));
+    sample.machine = model::Machine();
+    sample.machine->meminfo.total_bytes = 1 << 30;
+    sample.machine->meminfo.free_bytes = 1 << 20;
+    model::Cgroup group;
+    group.path = "/job";
+    group.charged_bytes = model::known<uint64_t>(81920);
+    group.limit_bytes = 1 << 20;
+    sample.cgroups = {group};
+  }
+  const std::string path = folder_.file("machine.tdm");
+  test::record(path, samples);
+  const std::string machine =
+      file_output_of("report", {path, "--part", "machine"});
+  EXPECT_TRUE(has(machine, R"("total_bytes":[1073741824,1073741824])"))
+      << machine;
+  const std::string ps = file_output_of("report", {path, "--part", "ps"});
+  EXPECT_TRUE(has(ps, R"("charged_bytes":81920)")) << ps;
+  EXPECT_FALSE(has(ps, R"("machine":)")) << ps;
+  const std::string timeline = file_output_of("report", {path, "--json"});
+  EXPECT_TRUE(has(timeline, R"("cgroup": "/job")")) << timeline;
+  EXPECT_TRUE(has(timeline, "1048576")) << timeline;
 }
 
 // ---- what they share

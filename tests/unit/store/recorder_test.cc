@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "store/database.h"
 #include "store/recording.h"
@@ -503,6 +507,57 @@ TEST(Recorder, TellsAControlGroupMadeAnewApart) {
   const Recording recording = recorded(file, {first, second});
   EXPECT_EQ(sample_at(recording, 0).cgroups[0].inode_id, 1U);
   EXPECT_EQ(sample_at(recording, 1).cgroups[0].inode_id, 2U);
+}
+
+TEST(Recording, WalksTheMachineInOrderOfTime) {
+  std::vector<Sample> samples;
+  for (uint64_t second = 0; second < 40; ++second) {
+    Sample& sample = samples.emplace_back(sample_of(second, {}));
+    if (second % 3 == 1) continue;  // it was not read
+    sample.machine = model::Machine();
+    sample.machine->meminfo.free_bytes = second * kKib;
+  }
+  const RecordingFile file;
+  const Recording recording = recorded(file, samples);
+  std::vector<int64_t> ticks;
+  const base::Status status =
+      recording.walk_machine([&](int64_t tick, const model::Machine& machine) {
+        ticks.push_back(tick);
+        EXPECT_EQ(machine.meminfo.free_bytes,
+                  static_cast<uint64_t>(tick) * kKib);
+      });
+  ASSERT_TRUE(status) << status.error().what;
+  EXPECT_EQ(ticks.size(), 27U);
+  EXPECT_TRUE(std::ranges::is_sorted(ticks));
+}
+
+TEST(Recording, WalksOneControlGroupThroughItsEndAndAnew) {
+  model::Cgroup group;
+  group.path = "/job";
+  group.inode_id = 1;
+  group.charged_bytes = model::known<uint64_t>(4096);
+  model::Cgroup other = group;
+  other.path = "/other";
+  std::vector<Sample> samples = {sample_of(0, {}), sample_of(1, {}),
+                                 sample_of(2, {}), sample_of(3, {})};
+  samples[0].cgroups = {group, other};
+  group.inode_id = 2;
+  group.charged_bytes = model::known<uint64_t>(8192);
+  group.limit_bytes = 1 << 20;
+  samples[1].cgroups = samples[2].cgroups = {group};
+  const RecordingFile file;
+  const Recording recording = recorded(file, samples);
+  std::vector<std::pair<int64_t, std::optional<uint64_t>>> charges;
+  const base::Status status = recording.walk_cgroup(
+      "/job", [&](int64_t tick, const model::Cgroup& found) {
+        charges.emplace_back(tick, found.charged_bytes.value);
+        EXPECT_EQ(found.limit_bytes.has_value(),
+                  found.charged_bytes.value == 8192U);
+      });
+  ASSERT_TRUE(status) << status.error().what;
+  const std::vector<std::pair<int64_t, std::optional<uint64_t>>> wanted = {
+      {0, 4096}, {1, std::nullopt}, {1, 8192}, {3, std::nullopt}};
+  EXPECT_EQ(charges, wanted);
 }
 
 TEST(Recorder, KeepsMissedTicksAndNotes) {

@@ -49,7 +49,8 @@ TEST_F(WebRoutes, RunsWhatTheCommandLineWould) {
             (Words{"peak", "/runs/a.tdm", "--format=jsonl", "--by=rss",
                    "--at=tick:7"}));
   EXPECT_EQ(route("/api/recordings/old%2Fb%20c.tdm/timeline").arguments,
-            (Words{"report", "/runs/old/b c.tdm", "--format=jsonl"}));
+            (Words{"report", "/runs/old/b c.tdm", "--format=jsonl",
+                   "--part=timeline"}));
   EXPECT_EQ(route("/api/now/system").arguments,
             (Words{"system", "--count=1", "--json"}));
   const Route diff = route("/api/diff?before=a.tdm@start&after=old/b+c.tdm");

@@ -1,0 +1,28 @@
+// One side of a comparison: what a recording was made of at a moment. What
+// `diff` and `report --base` share.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "analysis/composition.h"
+#include "analysis/diff_report.h"
+#include "base/result.h"
+#include "store/recording.h"
+
+namespace tidemark::cli {
+
+struct Side {
+  std::string label;
+  analysis::Composition composition;
+  std::set<std::string> names;  // of its processes
+};
+
+// At a moment as find_moment_or_peak() takes it.
+base::Result<Side> recorded_side(const store::Recording& recording,
+                                 const store::ProcessSet& chosen,
+                                 const std::string& moment);
+
+analysis::DiffReport compare_sides(Side before, Side after);
+
+}  // namespace tidemark::cli

@@ -1,0 +1,54 @@
+// Two moments of one recording compared, out of the bands of its timeline: what
+// `diff FILE@ONE @OTHER` tells, as far as there are bands.
+import { column } from "./bands";
+import { kindOf } from "./colours";
+import type { Band, Diff, DiffRow, DiffSide, Timeline } from "./data";
+import { momentClock } from "./format";
+
+// Bands of one name are one row: processes are compared by what they are.
+function rows(bands: Band[], name: (band: Band) => string | undefined, timeline: Timeline, from: number, to: number): DiffRow[] {
+  const tickCount = timeline.ticks.id.length;
+  const found = new Map<string, DiffRow>();
+  for (const band of bands) {
+    const values = column(band, "pss", tickCount);
+    const [before, after] = [values[from]!, values[to]!];
+    const called = name(band);
+    const key = `${band.category ?? ""}\0${called ?? ""}`;
+    const row = found.get(key) ?? { change_bytes: 0 };
+    if (band.category !== undefined) row.category = band.category;
+    if (called !== undefined) row.name = called;
+    row.change_bytes += after - before;
+    if (band.process !== undefined) {
+      row.before_count = (row.before_count ?? 0) + Number(before > 0);
+      row.after_count = (row.after_count ?? 0) + Number(after > 0);
+    }
+    found.set(key, row);
+  }
+  return [...found.values()];
+}
+
+const called = (band: Band): string =>
+  band.others_count ? "others" : band.label || kindOf(band.category).name;
+
+function side(timeline: Timeline, index: number): DiffSide {
+  const at = momentClock(timeline.ticks.elapsed_ns[index]!, timeline.elapsed_ns);
+  return {
+    label: index === timeline.peak_index ? `the peak, ${at}` : index === 0 ? `the start, ${at}` : at,
+    pss_bytes: timeline.ticks.pss_bytes[index]!,
+    process_count: timeline.ticks.process_count[index]!,
+    undetailed_count: timeline.ticks.undetailed_count[index]!,
+  };
+}
+
+export function momentsDiff(timeline: Timeline, from: number, to: number): Diff {
+  const [before, after] = [side(timeline, from), side(timeline, to)];
+  return {
+    schema: "tidemark.diff/1",
+    before,
+    after,
+    change_bytes: after.pss_bytes - before.pss_bytes,
+    categories: rows(timeline.kinds, () => undefined, timeline, from, to),
+    mappings: rows(timeline.objects, called, timeline, from, to),
+    processes: rows(timeline.processes, called, timeline, from, to),
+  };
+}
