@@ -2,7 +2,7 @@
 // when it grows, and those of the machine when their view is opened.
 import { signal } from "@preact/signals";
 import type { Reports, ServedRecording, Timeline } from "./data";
-import { diffSides, isPaused, machineOf, moment, recordingName, type View } from "./state";
+import { base, compareOf, diffSides, isPaused, machineOf, moment, recordingName, type View } from "./state";
 
 export type Part = keyof Reports;
 
@@ -98,13 +98,15 @@ async function ask(part: Part, path: string): Promise<unknown> {
   }
 }
 
-// What is drawn changes with a recording that grows; the moment stays.
-function keepMoment(before: Timeline | undefined, after: Timeline): void {
-  const at = moment.value;
-  if (at === null || !before) return;
-  const elapsed = before.ticks.elapsed_ns[Math.min(at, before.ticks.id.length - 1)] ?? 0;
-  const index = after.ticks.elapsed_ns.findIndex((one) => one >= elapsed);
-  moment.value = index < 0 ? after.ticks.id.length - 1 : index;
+// What is drawn changes with a recording that grows; the moments stay.
+function keepMoments(before: Timeline | undefined, after: Timeline): void {
+  if (!before) return;
+  for (const one of [moment, base]) {
+    if (one.value === null) continue;
+    const elapsed = before.ticks.elapsed_ns[Math.min(one.value, before.ticks.id.length - 1)] ?? 0;
+    const index = after.ticks.elapsed_ns.findIndex((at) => at >= elapsed);
+    one.value = index < 0 ? after.ticks.id.length - 1 : index;
+  }
 }
 
 // An answer for a recording that was left meanwhile is dropped.
@@ -115,7 +117,7 @@ async function load(part: Part): Promise<void> {
   const answer = await ask(part, path);
   if (answer === null || name !== recordingName.value) return;
   const found = part === "timeline" ? (answer as Reports) : { [part]: answer };
-  if (found.timeline) keepMoment(reports.value.timeline, found.timeline);
+  if (found.timeline) keepMoments(reports.value.timeline, found.timeline);
   reports.value = { ...reports.value, ...found };
   newest.value = Date.now();
 }
@@ -161,6 +163,7 @@ export function choose(name: string | null): void {
   reports.value = kept;
   loads.value = {};
   moment.value = null;
+  base.value = null;
   restUntil = 0;
   if (name !== null) void refresh();
 }
@@ -190,6 +193,8 @@ export function again(view: View): void {
 
 export function compare(before: string, after: string): void {
   diffSides.value = [before, after];
+  compareOf.value = "peak to peak";
+  base.value = null;
   reports.value = { ...reports.value };
   delete reports.value.diff;
   void load("diff");

@@ -25,10 +25,10 @@ export const STACK_ORDERS = ["top down", "bottom up"] as const;
 export const stackOrder = signal<(typeof STACK_ORDERS)[number]>("top down");
 // Index into the drawn ticks; null: the peak.
 export const moment = signal<number | null>(null);
-// What the moment is compared with, of the same ticks; null: none was chosen.
 // Of the machine: its counters over time, or all its pages at one moment.
 export const MACHINE_OF = ["over time", "every page"] as const;
 export const machineOf = signal<(typeof MACHINE_OF)[number]>("over time");
+// What the moment is compared with, of the same ticks; null: none was chosen.
 export const base = signal<number | null>(null);
 // In seconds since the start; null: all.
 export const zoom = signal<[number, number] | null>(null);
