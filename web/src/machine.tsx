@@ -1,11 +1,12 @@
 // Every page of RAM, once: a bar that closes, the kernel's share of it enlarged,
 // and the ledger row by row.
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { kindOf, textOn } from "./colours";
 import type { Ledger, LedgerRow } from "./data";
 import { amount, count, counted, duration, percent, size, visible } from "./format";
 import type { Headline } from "./headline";
+import { LongTable, type LongColumn } from "./long_table";
 import { filter, theme } from "./state";
 import { Number } from "./table";
 import { useWidth } from "./width";
@@ -120,9 +121,48 @@ export function machineHeadlines(ledger: Ledger): Headline[] {
   ];
 }
 
+const MOST_OPEN = 200; // owners of one class; the table of all has the rest
+
+interface Owner {
+  row: LedgerRow;
+  name: string;
+  kind: string;
+}
+
+const ownerName = (row: LedgerRow): string => visible(row.owner) || "others";
+
+// Who has it, of all classes, by any column.
+function Owners({ rows, whole }: { rows: ClassRow[]; whole: number }): ComponentChildren {
+  const all = useMemo(() => rows.flatMap(({ owners, name, kind }) => owners.map((row): Owner => ({ row, name, kind }))), [rows]);
+  const words = filter.value.toLowerCase();
+  const left = useMemo(() => (words ? all.filter(({ row }) => row.owner.toLowerCase().includes(words)) : all), [all, words]);
+  const columns = useMemo((): LongColumn<Owner>[] => [
+    { name: "owner", value: ({ row }) => row.owner, cell: ({ row }) => <span title={ownerName(row)}>{ownerName(row)}</span> },
+    {
+      name: "class",
+      value: ({ name }) => name,
+      cell: ({ kind, name }) => <><span class="swatch" style={{ backgroundColor: kindOf(kind).fill[theme.value] }} />{name}</>,
+    },
+    { name: "bytes", value: ({ row }) => row.bytes, cell: ({ row }) => <Number bytes={row.bytes} />, isNumber: true },
+    { name: "%", value: ({ row }) => row.bytes, cell: ({ row }) => percent(row.bytes, whole), isNumber: true },
+  ], [whole]);
+  const sum = left.reduce((total, { row }) => total + row.bytes, 0);
+  return (
+    <>
+      <div class="bar spaced"><h2>Whose it is</h2><span class="note">{counted(all.length, "owner")} of all classes</span></div>
+      <LongTable
+        label="owners of memory"
+        columns={columns}
+        rows={left}
+        foot={<tr><td class="name">{words ? `sum of ${counted(left.length, "row")} that match` : "sum"}</td><td /><td class="n"><Number bytes={sum} /></td><td class="n">{percent(sum, whole)}</td></tr>}
+      />
+    </>
+  );
+}
+
 export function MachineView({ ledger }: { ledger: Ledger }): ComponentChildren {
   const [open, setOpen] = useState<string | null>(null);
-  const rows = classes(ledger);
+  const rows = useMemo(() => classes(ledger), [ledger]);
   const whole = ledger.total_bytes;
   const kernel = rows.filter(({ kind }) => OF_KERNEL.has(kind));
   const kernelBytes = kernel.reduce((sum, { row }) => sum + row.bytes, 0);
@@ -150,7 +190,7 @@ export function MachineView({ ledger }: { ledger: Ledger }): ComponentChildren {
         <tbody>
           {bySize.map((one) => {
             const isOpen = open === one.row.class || (words !== "" && left(one.owners).length > 0);
-            const owners = left(one.owners).slice(0, 200);
+            const owners = left(one.owners).slice(0, MOST_OPEN);
             return (
               <>
                 <tr>
@@ -171,6 +211,9 @@ export function MachineView({ ledger }: { ledger: Ledger }): ComponentChildren {
                     <td class="n">{percent(owner.bytes, one.row.bytes)} of it</td>
                   </tr>
                 ))}
+                {isOpen && left(one.owners).length > MOST_OPEN && (
+                  <tr class="below"><td class="name" colSpan={4}>{count(left(one.owners).length - MOST_OPEN)} more, in the table below</td></tr>
+                )}
               </>
             );
           })}
@@ -179,6 +222,7 @@ export function MachineView({ ledger }: { ledger: Ledger }): ComponentChildren {
           <tr><td class="name">all</td><td class="mostly wide">{sum === whole ? "0 pages left over" : `${size(whole - sum)} left over`}</td><td class="n"><Number bytes={sum} /></td><td class="n">100</td></tr>
         </tfoot>
       </table>
+      <Owners rows={rows} whole={whole} />
       {ledger.notes.map((note) => <div class="aside">{visible(note)}</div>)}
     </>
   );

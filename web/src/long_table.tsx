@@ -1,0 +1,82 @@
+// A table of any length: of its rows only those in sight are in the document.
+import type { ComponentChildren } from "preact";
+import { useMemo, useRef, useState } from "preact/hooks";
+import { dense } from "./state";
+
+export interface LongColumn<T> {
+  name: string;
+  value: (row: T) => number | string; // what it is sorted by
+  cell: (row: T) => ComponentChildren;
+  isNumber?: boolean;
+}
+
+const SHOWN_ROWS = 20;
+const SPARE_ROWS = 8; // above and below, so that scrolling shows no gap
+
+// Places of the rows in rising order. Equal ones keep theirs.
+export function sorted<T>(rows: readonly T[], value: (row: T) => number | string): Uint32Array {
+  const places = Uint32Array.from(rows, (_, place) => place);
+  const values = rows.map(value);
+  return places.sort((a, b) => {
+    const one = values[a]!;
+    const other = values[b]!;
+    return one === other ? a - b : one < other ? -1 : 1;
+  });
+}
+
+export function LongTable<T>({ label, columns, rows, foot }: {
+  label: string;
+  columns: LongColumn<T>[];
+  rows: readonly T[];
+  foot: ComponentChildren;
+}): ComponentChildren {
+  const first = columns.findIndex((column) => column.isNumber);
+  const [by, setBy] = useState({ column: Math.max(first, 0), falls: first >= 0 });
+  const [top, setTop] = useState(0);
+  const host = useRef<HTMLDivElement>(null);
+  const height = dense.value ? 21 : 25;
+  // Falling is the same read from its end.
+  const rising = useMemo(() => sorted(rows, columns[by.column]!.value), [rows, by.column]);
+  const placeOf = (shown: number): number => rising[by.falls ? rows.length - 1 - shown : shown]!;
+  const from = Math.max(0, Math.min(Math.floor(top / height) - SPARE_ROWS, rows.length - SHOWN_ROWS));
+  const to = Math.min(rows.length, from + SHOWN_ROWS + 2 * SPARE_ROWS);
+  const sortBy = (column: number): void => {
+    setBy({ column, falls: by.column === column ? !by.falls : columns[column]!.isNumber === true });
+    host.current!.scrollTop = 0;
+  };
+  return (
+    <div
+      class="long"
+      ref={host}
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+      style={{ maxHeight: `${(SHOWN_ROWS + 2) * height}px` }}
+      onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+    >
+      <table class="rows" aria-rowcount={rows.length}>
+        <thead>
+          <tr>
+            {columns.map((column, place) => (
+              <th class={column.isNumber ? "n" : ""} aria-sort={by.column === place ? (by.falls ? "descending" : "ascending") : "none"}>
+                <button class="bare" onClick={() => sortBy(place)}>
+                  {column.name}{by.column === place ? (by.falls ? " ↓" : " ↑") : ""}
+                </button>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          <tr aria-hidden="true" style={{ height: `${from * height}px` }} />
+          {Array.from({ length: to - from }, (_, shown) => (
+            <tr aria-rowindex={from + shown + 1} style={{ height: `${height}px` }}>
+              {columns.map((column) => <td class={column.isNumber ? "n" : "name"}>{column.cell(rows[placeOf(from + shown)]!)}</td>)}
+            </tr>
+          ))}
+          <tr aria-hidden="true" style={{ height: `${(rows.length - to) * height}px` }} />
+        </tbody>
+        <tfoot>{foot}</tfoot>
+      </table>
+    </div>
+  );
+}
