@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { viewsOf } from "../src/app";
 import { chargeColumn } from "../src/bands";
-import type { Band, Machine, Ps, Timeline } from "../src/data";
+import type { Band, Machine, Ps, Timeline, Trace } from "../src/data";
 import { machineLayers, machineRows, residueSentence, unreadGaps } from "../src/history";
 import { stalls, stallSteps } from "../src/lanes";
 import { momentsDiff } from "../src/moments";
@@ -121,4 +122,14 @@ test("groups stand before their members, the largest first, and hide them when c
   const names = (closed: number[]): string[] => treeRows(ps, new Set(closed)).map((row) => row.group?.name ?? row.process!.name);
   assert.deepEqual(names([]), ["large", "inner", "p30", "p20", "small", "p10", "p40"]);
   assert.deepEqual(names([2]), ["large", "small", "p10", "p40"]);
+});
+
+test("a recording of a trace alone shows its stacks and no memory of nobody", () => {
+  const empty = timeline();
+  empty.ticks.process_count = [0, 0, 0];
+  const trace = {} as Trace;
+  assert.deepEqual(viewsOf({ timeline: empty, trace }), ["stacks"]);
+  assert.deepEqual(viewsOf({ timeline: empty }), ["timeline", "compare"]);
+  assert.deepEqual(viewsOf({ timeline: timeline(), trace, machine }), ["timeline", "stacks", "machine", "compare"]);
+  assert.deepEqual(viewsOf({ machine }), [], "it has no moment without a timeline");
 });
