@@ -4,7 +4,7 @@ import { viewsOf } from "../src/app";
 import { chargeColumn } from "../src/bands";
 import type { Band, Machine, Ps, Timeline, Trace } from "../src/data";
 import { machineLayers, machineRows, residueSentence, unreadGaps } from "../src/history";
-import { stalls, stallSteps } from "../src/lanes";
+import { clusters, named, stalls, stallSteps } from "../src/lanes";
 import { momentsDiff } from "../src/moments";
 import { steps } from "../src/compare";
 import { treeRows } from "../src/processes";
@@ -56,6 +56,17 @@ test("the bars of pressure are shares of the time they cover", () => {
     assert.ok(Math.abs(bar.some - 0.5) < 1e-9, String(bar.some));
     assert.ok(Math.abs(bar.full - 0.25) < 1e-9);
   }
+});
+
+test("a rare mark is named where there is room beside it", () => {
+  const area = { left: 0, width: 1000, from: 0, to: 10 };
+  const marks = (...events: [number, "oom" | "exit"][]) =>
+    clusters(events.map(([second, kind]) => ({ kind, elapsed_ns: second * 1e9, text: "" })), area);
+  const places = (...events: [number, "oom" | "exit"][]) => named(marks(...events), area).map(({ x, anchor }) => [x, anchor]);
+  assert.deepEqual(places([5, "oom"]), [[508, "start"]]);
+  assert.deepEqual(places([5, "oom"], [5.2, "exit"]), [[492, "end"]]);
+  assert.deepEqual(places([4.8, "exit"], [5, "oom"], [5.2, "exit"]), []);
+  assert.deepEqual(places([9.9, "oom"]), [[982, "end"]]);
 });
 
 test("the residue is a sentence with its trend", () => {
