@@ -253,6 +253,18 @@ test("another recording is the base that it was given", async () => {
   await page.close();
 });
 
+test("a recording with a trace has its stacks, and the trace is the one that `trace` prints", async () => {
+  const traced = new URL("../fixtures/traces/v1.db", import.meta.url).pathname;
+  tidemark("report", traced, "-o", join(folder, "traced.html"));
+  const page = await browser.page(join(folder, "traced.html"));
+  await page.locator("canvas").waitFor();
+  assert.deepEqual(await page.locator("nav.views button").allInnerTexts(), ["Stacks 1"]);
+  const shown = await page.locator("#data-trace").evaluate((element) => JSON.parse(element.textContent));
+  assert.deepEqual(shown, JSON.parse(tidemark("trace", traced, "--json")));
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
 test("the other views keep nobody out, and fit on a telephone", async () => {
   for (const fragment of ["#view=machine", "#view=compare"]) {
     for (const colorScheme of ["light", "dark"]) {

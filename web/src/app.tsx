@@ -20,8 +20,17 @@ import { TreemapView } from "./treemap";
 
 const TITLES: Record<View, string> = { timeline: "Timeline", treemap: "Treemap", stacks: "Stacks", machine: "Machine", compare: "Compare" };
 
+// A recording of a trace alone has no processes: their memory is not nothing,
+// it was not read.
+const hasProcesses = ({ ticks }: Timeline): boolean => ticks.process_count.some((number) => number > 0);
+
 // Those of what this page was given, or can ask for.
-export const viewsOf = (reports: Reports): View[] => VIEWS.filter((one) => isThere(one, reports) || canAsk(one));
+export function viewsOf(reports: Reports): View[] {
+  const all = VIEWS.filter((one) => isThere(one, reports) || canAsk(one));
+  if (!reports.timeline || hasProcesses(reports.timeline)) return all;
+  const left = all.filter((one) => one !== "timeline" && (one !== "compare" || reports.diff !== undefined));
+  return left.length > 0 ? left : all;
+}
 
 interface About {
   name: string;
@@ -32,10 +41,10 @@ interface About {
 function about({ timeline, treemap, trace, diff, ledger, info }: Reports): About {
   const day = (time: string): string => `${time.slice(0, 16).replace("T", " ")} UTC`;
   if (timeline) {
-    const most = counted(Math.max(0, ...timeline.ticks.process_count), "process", "processes");
+    const most = hasProcesses(timeline) ? `${counted(Math.max(0, ...timeline.ticks.process_count), "process", "processes")} at most · ` : "";
     return {
       name: visible(timeline.targets || timeline.recording),
-      what: `${most} at most · ${day(timeline.start)} · ${duration(timeline.elapsed_ns)}`,
+      what: `${most}${day(timeline.start)} · ${duration(timeline.elapsed_ns)}`,
       from: `${visible(timeline.recording)}${info ? ` · ${size(info.file_bytes)} · ${visible(info.tool)}` : ""}`,
     };
   }

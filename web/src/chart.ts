@@ -347,7 +347,7 @@ export class Chart {
     }
   }
 
-  // One label may not lie on another.
+  // One label may not lie on another: the second stands at the other end.
   private drawCurves(taken: number[]): void {
     const { ctx, bbox } = this.plot;
     const { seconds, curves } = this.data;
@@ -380,11 +380,13 @@ export class Chart {
       ctx.restore();
       ctx.setLineDash([]);
       const at = labelAt - 2 * ratio;
-      if (!text || Number.isNaN(labelAt) || labelAt < bbox.top || taken.some((one) => Math.abs(one - at) < 14 * ratio)) continue;
+      if (!text || Number.isNaN(labelAt) || labelAt < bbox.top) continue;
+      const isTaken = taken.some((one) => Math.abs(one - at) < 14 * ratio);
       taken.push(at);
       ctx.fillStyle = token("t2");
       ctx.textBaseline = "bottom";
-      ctx.fillText(text, bbox.left + 6 * ratio, at);
+      const left = isTaken ? bbox.left + bbox.width - ctx.measureText(text).width - 6 * ratio : bbox.left + 6 * ratio;
+      ctx.fillText(text, left, at);
     }
   }
 

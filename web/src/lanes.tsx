@@ -74,14 +74,34 @@ function inkOf(kind: TimelineEvent["kind"]): string {
 const WORDS: Partial<Record<TimelineEvent["kind"], string>> = { swap: "swapping begins", oom: "OOM kill" };
 const WORD_ROOM = 100;
 
+export interface NamedMark {
+  x: number;
+  word: string;
+  anchor: "start" | "end";
+}
+
+// At the right of the mark, else at its left, else not at all.
+export function named(marks: Cluster[], area: Area): NamedMark[] {
+  const list: NamedMark[] = [];
+  for (const { kind, x } of marks) {
+    const word = WORDS[kind];
+    if (word === undefined) continue;
+    const isFree = (from: number, to: number): boolean =>
+      from >= area.left && to <= area.left + area.width && !marks.some((other) => other.x !== x && other.x > from && other.x < to);
+    if (isFree(x, x + WORD_ROOM)) list.push({ x: x + 8, word, anchor: "start" });
+    else if (isFree(x - WORD_ROOM, x)) list.push({ x: x - 8, word, anchor: "end" });
+  }
+  return list;
+}
+
 export function EventLane({ events, area, untold }: { events: TimelineEvent[]; area: Area; untold: number }): ComponentChildren {
   const marks = clusters(events, area);
   return (
     <svg class="lane" width="100%" height="22" role="img" aria-label={`${count(events.length + untold)} events: processes forked, executed, ended; swapping, kills for want of memory, ticks missed`}>
       <text x={area.left - 8} y="15" text-anchor="end" font-size="11" fill="var(--t2)">events</text>
       <line x1={area.left} x2={area.left + area.width} y1="11" y2="11" stroke="var(--line)" />
-      {marks.map((mark, at) => WORDS[mark.kind] !== undefined && (marks[at + 1]?.x ?? area.left + area.width) - mark.x > WORD_ROOM && (
-        <text x={mark.x + 8} y="15" font-size="11" fill="var(--t2)">{WORDS[mark.kind]}</text>
+      {named(marks, area).map(({ x, word, anchor }) => (
+        <text x={x} y="15" text-anchor={anchor} font-size="11" fill="var(--t2)">{word}</text>
       ))}
       {marks.map((mark) => (
         <text x={mark.x} y="15" text-anchor="middle" font-size="12" fill={inkOf(mark.kind)}>

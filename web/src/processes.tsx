@@ -1,7 +1,7 @@
 // Groups and processes as a tree, as `ps` prints them: at the peak of the
 // recording.
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { ProcessGroup, ProcessUse, Ps, PsProcess } from "./data";
 import { count, counted, visible } from "./format";
 import { filter } from "./state";
@@ -15,20 +15,31 @@ export interface TreeRow {
 
 const bySize = (a: ProcessUse, b: ProcessUse): number => (b.pss_bytes ?? -1) - (a.pss_bytes ?? -1);
 
+// What is in each group, the largest first.
+function sortedBy<T extends ProcessUse>(list: T[], parent: (one: T) => number | null): Map<number | null, T[]> {
+  const found = new Map<number | null, T[]>();
+  for (const one of [...list].sort(bySize)) {
+    const below = found.get(parent(one));
+    if (below) below.push(one);
+    else found.set(parent(one), [one]);
+  }
+  return found;
+}
+
 // Groups before their members, the largest first; those that are closed hide
 // what is below.
 export function treeRows(ps: Ps, closed: ReadonlySet<number>): TreeRow[] {
+  const groups = sortedBy(ps.groups, (group) => group.parent_id);
+  const processes = sortedBy(ps.processes, (process) => process.group_id);
   const rows: TreeRow[] = [];
   const walk = (parent: number | null, depth: number): void => {
-    for (const group of ps.groups.filter((one) => one.parent_id === parent).sort(bySize)) {
+    for (const group of groups.get(parent) ?? []) {
       rows.push({ depth, group });
-      if (closed.has(group.id)) continue;
-      walk(group.id, depth + 1);
-      for (const process of ps.processes.filter((one) => one.group_id === group.id).sort(bySize)) rows.push({ depth: depth + 1, process });
+      if (!closed.has(group.id)) walk(group.id, depth + 1);
     }
+    for (const process of processes.get(parent) ?? []) rows.push({ depth, process });
   };
   walk(null, 0);
-  for (const process of ps.processes.filter((one) => one.group_id === null).sort(bySize)) rows.push({ depth: 0, process });
   return rows;
 }
 
@@ -48,7 +59,7 @@ export function ProcessTree({ ps }: { ps: Ps }): ComponentChildren {
     setClosed(next);
   };
   const words = filter.value.toLowerCase();
-  const all = treeRows(ps, closed);
+  const all = useMemo(() => treeRows(ps, closed), [ps, closed]);
   const left = words ? all.filter(({ process }) => process && `${process.name} ${process.cmdline} ${process.pid}`.toLowerCase().includes(words)) : all;
   const shown = left.slice(0, ROW_LIMIT);
   const indent = (depth: number): { paddingLeft: string } => ({ paddingLeft: `${6 + 16 * depth}px` });

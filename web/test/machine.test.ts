@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { viewsOf } from "../src/app";
 import { chargeColumn } from "../src/bands";
-import type { Band, Machine, Ps, Timeline } from "../src/data";
+import type { Band, Machine, Ps, Timeline, Trace } from "../src/data";
 import { machineLayers, machineRows, residueSentence, unreadGaps } from "../src/history";
-import { stalls, stallSteps } from "../src/lanes";
+import { clusters, named, stalls, stallSteps } from "../src/lanes";
 import { momentsDiff } from "../src/moments";
 import { steps } from "../src/compare";
 import { treeRows } from "../src/processes";
@@ -55,6 +56,17 @@ test("the bars of pressure are shares of the time they cover", () => {
     assert.ok(Math.abs(bar.some - 0.5) < 1e-9, String(bar.some));
     assert.ok(Math.abs(bar.full - 0.25) < 1e-9);
   }
+});
+
+test("a rare mark is named where there is room beside it", () => {
+  const area = { left: 0, width: 1000, from: 0, to: 10 };
+  const marks = (...events: [number, "oom" | "exit"][]) =>
+    clusters(events.map(([second, kind]) => ({ kind, elapsed_ns: second * 1e9, text: "" })), area);
+  const places = (...events: [number, "oom" | "exit"][]) => named(marks(...events), area).map(({ x, anchor }) => [x, anchor]);
+  assert.deepEqual(places([5, "oom"]), [[508, "start"]]);
+  assert.deepEqual(places([5, "oom"], [5.2, "exit"]), [[492, "end"]]);
+  assert.deepEqual(places([4.8, "exit"], [5, "oom"], [5.2, "exit"]), []);
+  assert.deepEqual(places([9.9, "oom"]), [[982, "end"]]);
 });
 
 test("the residue is a sentence with its trend", () => {
@@ -121,4 +133,14 @@ test("groups stand before their members, the largest first, and hide them when c
   const names = (closed: number[]): string[] => treeRows(ps, new Set(closed)).map((row) => row.group?.name ?? row.process!.name);
   assert.deepEqual(names([]), ["large", "inner", "p30", "p20", "small", "p10", "p40"]);
   assert.deepEqual(names([2]), ["large", "small", "p10", "p40"]);
+});
+
+test("a recording of a trace alone shows its stacks and no memory of nobody", () => {
+  const empty = timeline();
+  empty.ticks.process_count = [0, 0, 0];
+  const trace = {} as Trace;
+  assert.deepEqual(viewsOf({ timeline: empty, trace }), ["stacks"]);
+  assert.deepEqual(viewsOf({ timeline: empty }), ["timeline", "compare"]);
+  assert.deepEqual(viewsOf({ timeline: timeline(), trace, machine }), ["timeline", "stacks", "machine", "compare"]);
+  assert.deepEqual(viewsOf({ machine }), [], "it has no moment without a timeline");
 });

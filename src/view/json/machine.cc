@@ -29,8 +29,8 @@ void write_value(JsonWriter& json, const std::optional<T>& value) {
 
 // One value for each tick, null where it is unknown.
 template <typename Value>
-void write_row(JsonWriter& json, std::string_view name,
-               const MachineHistory& history, const Value& value) {
+void write_series(JsonWriter& json, std::string_view name,
+                  const MachineHistory& history, const Value& value) {
   json.key(name);
   json.begin_array();
   for (const MachineTick& tick : history.ticks)
@@ -42,8 +42,8 @@ void write_ticks(JsonWriter& json, const MachineHistory& history) {
   json.key("ticks");
   json.begin_object();
   const auto row = [&](std::string_view name, auto member) {
-    write_row(json, name, history,
-              [&](const MachineTick& tick) { return tick.*member; });
+    write_series(json, name, history,
+                 [&](const MachineTick& tick) { return tick.*member; });
   };
   row("id", &MachineTick::id);
   row("elapsed_ns", &MachineTick::elapsed_ns);
@@ -68,8 +68,8 @@ void write_class(JsonWriter& json, const MachineHistory& history, size_t i) {
       history.ticks,
       [&](const MachineTick& tick) { return tick.columns[i].has_value(); });
   if (is_known) {
-    write_row(json, "bytes", history,
-              [&](const MachineTick& tick) { return tick.columns[i]; });
+    write_series(json, "bytes", history,
+                 [&](const MachineTick& tick) { return tick.columns[i]; });
   } else {
     json.key("bytes");
     json.null();
