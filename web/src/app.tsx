@@ -1,5 +1,6 @@
 // The frame that every view stands in: header, the strip of numbers, footer.
 import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
 import { kindOf } from "./colours";
 import type { Reports, Timeline, Trace } from "./data";
 import { amount, clock, count, counted, duration, momentClock, percent, size, visible } from "./format";
@@ -10,14 +11,16 @@ import type { Headline } from "./headline";
 import { MachineView, machineHeadlines } from "./machine";
 import { StacksView } from "./stacks";
 import { momentIndex, TimelineView } from "./timeline";
+import { ledgerTreemap } from "./boxtree";
 import { TreemapView } from "./treemap";
 
 const TITLES: Record<View, string> = { timeline: "Timeline", treemap: "Treemap", stacks: "Stacks", machine: "Machine", compare: "Compare" };
 
-const NEEDS: Record<View, keyof Reports> = { timeline: "timeline", treemap: "treemap", stacks: "trace", machine: "ledger", compare: "diff" };
+// The first is what the view is made for; any of the others will do.
+const NEEDS: Record<View, (keyof Reports)[]> = { timeline: ["timeline"], treemap: ["treemap", "ledger"], stacks: ["trace"], machine: ["ledger"], compare: ["diff"] };
 
 // Those of what this page was given.
-export const viewsOf = (reports: Reports): View[] => VIEWS.filter((one) => reports[NEEDS[one]] !== undefined);
+export const viewsOf = (reports: Reports): View[] => VIEWS.filter((one) => NEEDS[one].some((name) => reports[name] !== undefined));
 
 interface About {
   name: string;
@@ -163,10 +166,26 @@ const BOX_KEYS: [string, string][] = [
   ["Esc", "out"],
 ];
 
+const MAP_KEYS: [string, string][] = [
+  ["s", "next size"],
+  ["c", "colour by kind or growth"],
+  ["n N", "next, previous match"],
+];
+
+const STACK_KEYS: [string, string][] = [
+  ["m", "next moment"],
+  ["b", "top down, bottom up, sandwich"],
+  ["c", "colour by module or change"],
+  ["n N", "next, previous match"],
+];
+
 const COMPARE_KEYS: [string, string][] = [["x", "swap sides"]];
 
 const keysOf = (shown: View | undefined): [string, string][] =>
-  shown === "timeline" ? KEYS.slice(0, 5) : shown === "compare" ? COMPARE_KEYS : BOX_KEYS;
+  shown === "timeline" ? KEYS.slice(0, 5) : shown === "compare" ? COMPARE_KEYS : shown === "treemap" ? [...BOX_KEYS, ...MAP_KEYS] : shown === "stacks" ? [...BOX_KEYS, ...STACK_KEYS] : BOX_KEYS;
+
+// Those of all views, and what the one that is shown adds.
+const allKeys = (shown: View | undefined): [string, string][] => (shown === "timeline" ? KEYS : [...keysOf(shown), ...KEYS.slice(5)]);
 
 export function State({ title, children }: { title: string; children: ComponentChildren }): ComponentChildren {
   return (
@@ -180,7 +199,8 @@ export function State({ title, children }: { title: string; children: ComponentC
 export function App({ reports, failure }: { reports: Reports; failure: string | null }): ComponentChildren {
   const { timeline, info, treemap, trace, diff, ledger } = reports;
   const views = viewsOf(reports);
-  const shown = views.includes(view.value) ? view.value : views[0];
+  const boxes = useMemo(() => treemap ?? (ledger && ledgerTreemap(ledger)), [treemap, ledger]);
+  const shown = views.includes(view.value) ? view.value : views.find((one) => reports[NEEDS[one][0]!] !== undefined);
   const { name, what, from } = about(reports);
   const strip = shown === "timeline" ? headlines(reports) : shown === "stacks" && trace ? traceHeadlines(trace) : shown === "machine" && ledger ? machineHeadlines(ledger) : [];
   return (
@@ -216,9 +236,9 @@ export function App({ reports, failure }: { reports: Reports; failure: string | 
         {failure !== null ? (
           <State title="The data of this page cannot be read">{failure}</State>
         ) : shown === "treemap" ? (
-          <TreemapView data={treemap!} />
+          <TreemapView data={boxes!} base={reports.treemapbase} />
         ) : shown === "stacks" ? (
-          <StacksView trace={trace!} />
+          <StacksView trace={trace!} base={reports.tracebase} />
         ) : shown === "machine" ? (
           <MachineView ledger={ledger!} />
         ) : shown === "compare" ? (
@@ -243,7 +263,7 @@ export function App({ reports, failure }: { reports: Reports; failure: string | 
       </footer>
       {showsKeys.value && (
         <div class="allkeys" role="dialog" aria-label="all keys">
-          <table><tbody>{[...KEYS, ...BOX_KEYS, ...COMPARE_KEYS].map(([key, does]) => <tr><td><kbd>{key}</kbd></td><td>{does}</td></tr>)}</tbody></table>
+          <table><tbody>{allKeys(shown).map(([key, does]) => <tr><td><kbd>{key}</kbd></td><td>{does}</td></tr>)}</tbody></table>
         </div>
       )}
       <div class="hidden" aria-live="polite">

@@ -77,7 +77,8 @@ function drawText<T>(context: CanvasRenderingContext2D, box: Box<T>, look: Look<
   const fit = (most: number): string => look.names(box).find((form) => context.measureText(form).width <= most) ?? "";
   const besides = isRow ? fit(room - amountRoom) : "";
   const name = besides || fit(room);
-  if (name) context.fillText(name, box.x + PADDING, line);
+  if (!name) return;
+  context.fillText(name, box.x + PADDING, line);
   context.font = `12px ${FONT}`;
   if (besides) {
     context.fillText(amount, box.x + box.width - PADDING - amountRoom + 8, line);
@@ -93,6 +94,7 @@ interface Props<T> {
   height: number;
   chosen: T | null;
   summary: string;
+  says(item: T): string; // what is read out of a box that is chosen
   choose(item: T): void;
   enter(item: T): void;
   leave(): void;
@@ -171,6 +173,7 @@ export function BoxCanvas<T>(props: Props<T>): ComponentChildren {
           if (box) props.enter(box.item);
         }}
       />
+      <span class="hidden" aria-live="polite">{chosen === null ? "" : props.says(chosen)}</span>
       {hover && (
         <div
           class="tooltip"

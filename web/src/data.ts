@@ -86,8 +86,13 @@ export interface Info {
 
 export interface TreeNode {
   name: string;
-  kind: "kernel" | "rest" | "group" | "process" | "object";
+  kind: "kernel" | "rest" | "group" | "process" | "object" | "portion" | "other";
   bytes: number;
+  // One that is not there is not known of this box.
+  pss_bytes?: number;
+  private_bytes?: number;
+  charged_bytes?: number;
+  swap_bytes?: number;
   id?: string;
   pid?: number;
   category?: string;
@@ -102,6 +107,7 @@ export interface Treemap {
   process_count: number;
   unknown_process_count: number;
   tree: TreeNode;
+  unknown?: Record<string, string>; // sizes of which the capture tells nothing
   notes: string[];
 }
 
@@ -111,6 +117,10 @@ export interface TraceStack {
   pages: number;
   // Not there where the past is not known.
   machine_peak_pages?: number;
+  // Not there where nobody looked at what only rises.
+  grown_pages?: number;
+  allocations?: number;
+  oldest_ns?: number;
   stacks?: TraceStack[];
 }
 
@@ -120,6 +130,7 @@ export interface TraceTask {
   pages: number;
   // Not there where the past is not known.
   machine_peak_pages?: number;
+  oldest_ns?: number;
   stacks?: TraceStack[];
 }
 
@@ -132,6 +143,7 @@ export interface Trace {
   sample_period: number;
   pages: number;
   peak_pages?: number | null;
+  grown_pages?: number | null;
   exact: boolean;
   lost: number;
   untracked_frees: number;
@@ -188,11 +200,13 @@ export interface Reports {
   info?: Info;
   treemap?: Treemap;
   trace?: Trace;
+  tracebase?: Trace; // what the trace is compared with
+  treemapbase?: Treemap;
   diff?: Diff;
   ledger?: Ledger;
 }
 
-const NAMES = ["timeline", "peak", "info", "treemap", "trace", "ledger", "diff"] as const;
+const NAMES = ["timeline", "peak", "info", "treemap", "treemapbase", "trace", "tracebase", "ledger", "diff"] as const;
 
 // A report that is not there is left out; one that cannot be read is an error
 // that the page shows.

@@ -1,11 +1,7 @@
 // The keyboard does everything that the pointer does.
 import { viewsOf } from "./app";
 import type { Reports, Timeline } from "./data";
-import { dense, grouping, GROUPINGS, metric, METRICS, moment, selected, showsKeys, theme, view, zoom } from "./state";
-
-function next<T>(all: readonly T[], one: T): T {
-  return all[(all.indexOf(one) + 1) % all.length]!;
-}
+import { dense, grouping, GROUPINGS, metric, METRICS, moment, next, selected, showsKeys, theme, view, viewKeys, zoom } from "./state";
 
 function zoomBy(timeline: Timeline, factor: number): void {
   const times = timeline.ticks.elapsed_ns;
@@ -59,7 +55,7 @@ export function followKeys(reports: Reports): void {
     if (event.altKey || event.metaKey) return;
     const asked = views[parseInt(event.key, 10) - 1];
     if (asked && !event.ctrlKey) view.value = asked;
-    const action = actions[event.key];
+    const action = viewKeys.value[event.key] ?? actions[event.key];
     if (!action || (event.ctrlKey && !event.key.startsWith("Arrow"))) return;
     if (event.key.startsWith("Arrow")) event.preventDefault();
     action(event);
