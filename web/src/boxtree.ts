@@ -102,6 +102,7 @@ function listed(nodes: TreeNode[], key: (node: TreeNode) => string): Map<string,
 // Boxes of two moments: the same ones, then processes of one name under other
 // pids (they were started again), then what is new or gone.
 export function pairs(now: TreeNode[], base: TreeNode[]): Pair[] {
+  if (base.length === 0) return now.map((node): Pair => [node, null]);
   const same = listed(base, identity);
   const first = now.map((node): Pair => [node, taken(same, identity(node))]);
   const left = [...same.values()].flat();

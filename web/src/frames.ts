@@ -97,28 +97,81 @@ class LazyFrame implements Frame {
 
 export const keyOf = (one: { name: string; module: string }): string => `${one.module}\n${one.name}`;
 
-// Frames of one name together, in the order in which they came.
-function grouped<T>(items: Iterable<T>, key: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
+// A function, known by its place in a list: names are compared once.
+export interface FunctionName {
+  name: string;
+  module: string;
+}
+
+// What is of one function together, in the order in which it came.
+function grouped<T>(items: T[], functionOf: (item: T) => number): T[][] {
+  const groups = new Map<number, T[]>();
   for (const item of items) {
-    const name = key(item);
-    const group = groups.get(name);
+    const group = groups.get(functionOf(item));
     if (group) group.push(item);
-    else groups.set(name, [item]);
+    else groups.set(functionOf(item), [item]);
   }
-  return groups;
+  return [...groups.values()];
+}
+
+// Thousands of functions that share a pixel are one: nobody can see them, and
+// to make a frame of each takes longer than anybody waits.
+const MANY = 2000;
+const LEAST_SHARE = 1e-4;
+
+const most = (pages: Pages): number => Math.max(pages.peak, pages.now, pages.growth, pages.base, pages.basePeak);
+
+// Frames of the groups; `whole` is what they are parts of.
+function framesOf<T>(groups: T[][], whole: Pages, parent: () => Frame, pages: (item: T) => Pages, make: (group: T[]) => Frame): Frame[] {
+  if (groups.length <= MANY) return groups.map(make);
+  const least = LEAST_SHARE * most(whole);
+  const rest = none();
+  let count = 0;
+  const made: Frame[] = [];
+  for (const group of groups) {
+    const sum = group.length === 1 ? pages(group[0]!) : none();
+    if (group.length > 1) for (const item of group) add(sum, pages(item));
+    if (most(sum) >= least) {
+      made.push(make(group));
+      continue;
+    }
+    add(rest, sum);
+    ++count;
+  }
+  if (count === 0) return made;
+  const small = new LazyFrame(`${count.toLocaleString("en-US")} functions, each less than 0.01 %`, "", parent(), {
+    calls: () => [], tasks: () => new Map(), oldestNs: () => null,
+  });
+  add(small.pages, rest);
+  add(small.own, rest);
+  return [...made, small];
+}
+
+class Functions {
+  readonly list: FunctionName[] = [];
+  private readonly places = new Map<string, number>();
+
+  placeOf(key: string, name: string, module: string): number {
+    const known = this.places.get(key);
+    if (known !== undefined) return known;
+    this.places.set(key, this.list.length);
+    return this.list.push({ name, module }) - 1;
+  }
+  find(key: string): number | undefined {
+    return this.places.get(key);
+  }
 }
 
 // A frame from the entry down: the same function below the same callers.
-class DownFrame implements Frame {
+export class DownFrame implements Frame {
   readonly pages = none();
   readonly own = none();
   readonly calls: DownFrame[] = [];
   readonly isTurned = false;
   readonly sources: Source[] = [];
-  private known: Map<string, DownFrame> | null = null;
+  private known: Map<number, DownFrame> | null = null;
 
-  constructor(readonly name: string, readonly module: string, readonly parent: DownFrame | null) {}
+  constructor(readonly place: number, readonly name: string, readonly module: string, readonly parent: DownFrame | null, readonly functions: Functions) {}
 
   tasks(): Tasks {
     const tasks: Tasks = new Map();
@@ -131,12 +184,13 @@ class DownFrame implements Frame {
   }
 
   child(stack: TraceStack): DownFrame {
-    const key = keyOf({ name: stack.symbol, module: stack.module ?? "" });
+    const module = stack.module ?? "";
+    const place = this.functions.placeOf(keyOf({ name: stack.symbol, module }), stack.symbol, module);
     this.known ??= new Map();
-    let found = this.known.get(key);
+    let found = this.known.get(place);
     if (!found) {
-      found = new DownFrame(stack.symbol, stack.module ?? "", this);
-      this.known.set(key, found);
+      found = new DownFrame(place, stack.symbol, module, this, this.functions);
+      this.known.set(place, found);
       this.calls.push(found);
     }
     return found;
@@ -165,8 +219,8 @@ function mergeStacks(into: DownFrame, stacks: TraceStack[], task: string, isBase
 export const ROOT_NAME = "all kernel stacks";
 
 // Stacks of all tasks as one tree, callers on top.
-export function topDown(trace: Trace, base?: Trace): Frame {
-  const root = new DownFrame(ROOT_NAME, "", null);
+export function topDown(trace: Trace, base?: Trace): DownFrame {
+  const root = new DownFrame(-1, ROOT_NAME, "", null, new Functions());
   const take = (from: Trace, isBase: boolean): void => {
     for (const task of from.tasks) {
       const name = `${task.name}${task.pid ? ` (${task.pid})` : ""}`;
@@ -194,10 +248,13 @@ function upwards(ways: Way[], measure: Measure, parent: Frame | null, name: stri
   const frame: Frame = new LazyFrame(name, module, parent, {
     isTurned: true,
     calls: () =>
-      [...grouped(ways.filter((way) => way.at.parent?.parent), (way) => keyOf(way.at.parent!)).values()].map((group) => {
-        const caller = group[0]!.at.parent!;
-        return upwards(group.map(({ at, from }) => ({ at: at.parent!, from })), measure, frame, caller.name, caller.module);
-      }),
+      framesOf(
+        grouped(ways.filter((way) => way.at.parent?.parent), (way) => way.at.parent!.place), frame.pages, () => frame,
+        ({ from }) => from[measure],
+        (group) => {
+          const caller = group[0]!.at.parent!;
+          return upwards(group.map(({ at, from }) => ({ at: at.parent!, from })), measure, frame, caller.name, caller.module);
+        }),
     tasks: () => {
       const tasks: Tasks = new Map();
       for (const { from } of ways) for (const source of from.sources) book(tasks, source.task, source[measure]);
@@ -215,10 +272,10 @@ function upwards(ways: Way[], measure: Measure, parent: Frame | null, name: stri
 
 const oldestOf = (frames: Frame[]): number | null => frames.reduce((most, frame) => Math.max(most, frame.oldestNs() ?? 0), 0) || null;
 
-function* everyFrame(root: Frame): Generator<Frame> {
+function visit(root: DownFrame, see: (one: DownFrame) => void): void {
   const waiting = [...root.calls];
   for (let one = waiting.pop(); one; one = waiting.pop()) {
-    yield one;
+    see(one);
     for (const call of one.calls) waiting.push(call);
   }
 }
@@ -226,14 +283,17 @@ function* everyFrame(root: Frame): Generator<Frame> {
 const hasAny = (pages: Pages): boolean => pages.now + pages.peak + pages.growth + pages.base + pages.basePeak > 0;
 
 // From the allocation up: whoever took pages itself first, then its callers.
-export function bottomUp(tree: Frame): Frame {
+export function bottomUp(tree: DownFrame): Frame {
   const takers: DownFrame[] = [];
-  for (const frame of everyFrame(tree)) if (hasAny(frame.own)) takers.push(frame as DownFrame);
+  visit(tree, (frame) => {
+    if (hasAny(frame.own)) takers.push(frame);
+  });
   const root: Frame = new LazyFrame(tree.name, "", null, {
     isTurned: true,
     calls: () =>
-      [...grouped(takers, keyOf).values()].map((group) =>
-        upwards(group.map((from) => ({ at: from, from })), "own", root, group[0]!.name, group[0]!.module)),
+      framesOf(
+        grouped(takers, (from) => from.place), root.pages, () => root, (from) => from.own,
+        (group) => upwards(group.map((from) => ({ at: from, from })), "own", root, group[0]!.name, group[0]!.module)),
     tasks: () => tree.tasks(),
     oldestNs: () => tree.oldestNs(),
   });
@@ -242,10 +302,13 @@ export function bottomUp(tree: Frame): Frame {
 }
 
 // Frames as one, and what they called together.
-function downwards(frames: Frame[], parent: Frame | null): Frame {
+function downwards(frames: DownFrame[], parent: Frame | null): Frame {
   const { name, module } = frames[0]!;
   const merged: Frame = new LazyFrame(name, module, parent, {
-    calls: () => [...grouped(frames.flatMap((one) => one.calls), keyOf).values()].map((group) => downwards(group, merged)),
+    calls: () =>
+      framesOf(
+        grouped(frames.flatMap((one) => one.calls), (one) => one.place), merged.pages, () => merged, (one) => one.pages,
+        (group) => downwards(group, merged)),
     tasks: () => {
       const tasks: Tasks = new Map();
       for (const one of frames) for (const [task, pages] of one.tasks()) book(tasks, task, pages);
@@ -267,11 +330,12 @@ export interface Sandwich {
 
 // A function wherever it was called. Where it called itself the outermost call
 // counts alone, since what it holds has the others in it.
-export function sandwich(tree: Frame, key: string): Sandwich | null {
+export function sandwich(tree: DownFrame, key: string): Sandwich | null {
+  const place = tree.functions.find(key);
   const outermost: DownFrame[] = [];
-  const waiting = [...tree.calls];
+  const waiting = place === undefined ? [] : [...tree.calls];
   for (let one = waiting.pop(); one; one = waiting.pop()) {
-    if (keyOf(one) === key) outermost.push(one as DownFrame);
+    if (one.place === place) outermost.push(one);
     else for (const call of one.calls) waiting.push(call);
   }
   const first = outermost[0];
@@ -282,30 +346,39 @@ export function sandwich(tree: Frame, key: string): Sandwich | null {
   };
 }
 
-export interface FunctionRow {
-  name: string;
-  module: string;
+export interface FunctionRow extends FunctionName {
   held: number;
 }
 
-// All functions with what was taken through them, the largest first.
-export function functions(tree: Frame, at: StackMoment): FunctionRow[] {
-  const rows = new Map<string, FunctionRow>();
-  const above = new Set<string>();
-  const walk = (frame: Frame): void => {
-    const key = keyOf(frame);
-    const isOutermost = !above.has(key);
+// What was taken through each function, by its place in the list of them.
+export function heldThrough(tree: DownFrame, at: StackMoment): Float64Array {
+  const held = new Float64Array(tree.functions.list.length);
+  const isAbove = new Uint8Array(held.length);
+  const walk = (frame: DownFrame): void => {
+    const isOutermost = isAbove[frame.place] === 0;
     if (isOutermost) {
-      above.add(key);
-      const row = rows.get(key);
-      if (row) row.held += frame.pages[at];
-      else rows.set(key, { name: frame.name, module: frame.module, held: frame.pages[at] });
+      isAbove[frame.place] = 1;
+      held[frame.place]! += frame.pages[at];
     }
-    frame.calls.forEach(walk);
-    if (isOutermost) above.delete(key);
+    for (const call of frame.calls) walk(call);
+    if (isOutermost) isAbove[frame.place] = 0;
   };
-  tree.calls.forEach(walk);
-  return [...rows.values()].sort((a, b) => b.held - a.held);
+  for (const call of tree.calls) walk(call);
+  return held;
+}
+
+// The `count` largest of the functions that match.
+export function largestFunctions(tree: DownFrame, held: Float64Array, count: number, matches: (one: FunctionName) => boolean): FunctionRow[] {
+  const rows: FunctionRow[] = [];
+  tree.functions.list.forEach((one, place) => {
+    const pages = held[place]!;
+    const isLarge = rows.length < count || pages > rows[rows.length - 1]!.held;
+    if (pages === 0 || !isLarge || !matches(one)) return;
+    const before = rows.findIndex((row) => row.held < pages);
+    rows.splice(before < 0 ? rows.length : before, 0, { ...one, held: pages });
+    if (rows.length > count) rows.pop();
+  });
+  return rows;
 }
 
 // What each module took: of the frames above a page the nearest that is of one.

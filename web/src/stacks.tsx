@@ -6,7 +6,7 @@ import { ChangeLegend, Choices, nextChoice, type Choice } from "./choices";
 import { changeFill, changeStep, contrast, NEUTRAL, PEBBLES, textOn } from "./colours";
 import type { Trace } from "./data";
 import { change, count, counted, duration, percent, size, visible } from "./format";
-import { bottomUp, functions, heldBy, keyOf, moduleSums, sandwich, topDown, type Frame, type Sandwich } from "./frames";
+import { bottomUp, heldBy, heldThrough, keyOf, largestFunctions, moduleSums, sandwich, topDown, type Frame, type FunctionName, type Sandwich } from "./frames";
 import { token } from "./paint";
 import { filter, next, stackColour, stackMiddle, stackMoment, stackOrder, STACK_COLOURS, STACK_ORDERS, theme, type StackMoment } from "./state";
 import { Number } from "./table";
@@ -70,6 +70,8 @@ function sides(one: Frame, at: StackMoment, hasBase: boolean): [number, number] 
   return at === "peak" ? [basePeak, peak] : [base, now];
 }
 
+const verbOf = (at: StackMoment): string => (at === "growth" ? "grown" : "held");
+
 interface Relative {
   frame: Frame;
   pages: number;
@@ -88,12 +90,15 @@ const MOST_ROWS = 8;
 
 export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undefined }): ComponentChildren {
   const down = useMemo(() => topDown(trace, base), [trace, base]);
-  const up = useMemo(() => (stackOrder.value === "bottom up" ? bottomUp(down) : null), [down, stackOrder.value]);
+  // Made when it is first looked at, and kept.
+  const turned = useMemo(() => ({ tree: null as Frame | null }), [down]);
+  const up = stackOrder.value === "bottom up" ? (turned.tree ??= bottomUp(down)) : null;
   const choices = moments(trace, base);
   const at = choices.find((one) => one.value === stackMoment.value && one.refused === undefined)?.value ?? "now";
   const isSandwich = stackOrder.value === "sandwich";
-  const allFunctions = useMemo(() => (isSandwich ? functions(down, at) : []), [down, at, isSandwich]);
-  const middleKey = stackMiddle.value ?? (allFunctions[0] ? keyOf(allFunctions[0]) : "");
+  const held = useMemo(() => (isSandwich ? heldThrough(down, at) : null), [down, at, isSandwich]);
+  const largest = useMemo(() => (held ? largestFunctions(down, held, 1, () => true)[0] : undefined), [down, held]);
+  const middleKey = stackMiddle.value ?? (largest ? keyOf(largest) : "");
   const middle = useMemo(() => (isSandwich ? sandwich(down, middleKey) : null), [down, isSandwich, middleKey]);
   const tree = up ?? down;
   const [into, setInto] = useState<Frame | null>(null);
@@ -117,7 +122,7 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
   const canTellChange = base !== undefined || knowsPeak(trace);
   const isByChange = stackColour.value === "change" && canTellChange && at !== "growth";
   const searched = filter.value.toLowerCase();
-  const matches = (one: Frame): boolean => searched !== "" && `${one.name} ${one.module}`.toLowerCase().includes(searched);
+  const matches = (one: FunctionName): boolean => searched !== "" && `${one.name} ${one.module}`.toLowerCase().includes(searched);
   const look: Look<Frame> = useMemo(() => {
     const [ground, text] = [token("bg3"), token("t1")];
     const fill = (box: Box<Frame>): string => {
@@ -149,7 +154,8 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
     setChosen(hits[(place + by + hits.length + (place < 0 && by < 0 ? 1 : 0)) % hits.length]!.item);
   };
   const turn = (order: (typeof STACK_ORDERS)[number]): void => {
-    if (order === "sandwich" && chosen && chosen.parent) stackMiddle.value = keyOf(chosen);
+    // Also one that was chosen in another order.
+    if (order === "sandwich" && picked && picked.parent) stackMiddle.value = keyOf(picked);
     stackOrder.value = order;
   };
   const enter = (one: Frame): void => {
@@ -173,8 +179,9 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
     Escape: () => (isSandwich ? (stackOrder.value = "top down") : setInto(null)),
   });
   const about = chosen ?? root;
+  const verb = verbOf(at);
   const { callers, calls } = relatives(about, at, middle);
-  const shownFunctions = allFunctions.filter((one) => searched === "" || `${one.name} ${one.module}`.toLowerCase().includes(searched)).slice(0, 10);
+  const shownFunctions = useMemo(() => (held ? largestFunctions(down, held, 10, (one) => searched === "" || matches(one)) : []), [down, held, searched]);
   return (
     <>
       <div class="bar">
@@ -221,17 +228,17 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
             </tbody>
           </table>
         ) : (
-          <Modules rows={byModule} whole={down.pages[at]} bytes={bytes} colourOf={colourOf} />
+          <Modules verb={verb} rows={byModule} whole={down.pages[at]} bytes={bytes} colourOf={colourOf} />
         )}
         <div>
           <p class="facts">
             <b class="mono">{visible(about.name)}</b> <span class="note">{visible(about.module)}</span>
             <span class="push" />
-            <span><b>{size(bytes(about.pages[at]))}</b> {at === "growth" ? "grown" : "held"}, {percent(about.pages[at], down.pages[at])} % of all</span>
+            <span><b>{size(bytes(about.pages[at]))}</b> {verb}, {percent(about.pages[at], down.pages[at])} % of all</span>
             <Facts one={about} at={at} bytes={bytes} hasBase={base !== undefined} compares={canTellChange} />
           </p>
-          <Relatives title="called by" list={callers} bytes={bytes} choose={setChosen} none="nobody: the way into the kernel" />
-          <Relatives title="calls" list={calls} bytes={bytes} choose={setChosen} none="nothing: here pages are taken" />
+          <Relatives title="called by" verb={verb} list={callers} bytes={bytes} choose={setChosen} none="nobody: the way into the kernel" />
+          <Relatives title="calls" verb={verb} list={calls} bytes={bytes} choose={setChosen} none="nothing: here pages are taken" />
         </div>
         <TaskTable one={about} at={at} bytes={bytes} />
       </div>
@@ -271,19 +278,20 @@ function Facts({ one, at, bytes, hasBase, compares }: Compared & { bytes(pages: 
 }
 
 interface ModuleProps {
+  verb: string;
   rows: [string, number][];
   whole: number;
   bytes(pages: number): number;
   colourOf(module: string): string;
 }
 
-function Modules({ rows, whole, bytes, colourOf }: ModuleProps): ComponentChildren {
+function Modules({ verb, rows, whole, bytes, colourOf }: ModuleProps): ComponentChildren {
   const shown = rows.slice(0, 10);
   const rest = rows.slice(10);
   const most = Math.max(1, ...rows.map(([, pages]) => pages));
   return (
     <table class="rows">
-      <thead><tr><th>module nearest the page</th><th /><th class="n">held ↓</th><th class="n">%</th></tr></thead>
+      <thead><tr><th>module nearest the page</th><th /><th class="n">{verb} ↓</th><th class="n">%</th></tr></thead>
       <tbody>
         {shown.map(([name, pages]) => (
           <tr>
@@ -302,16 +310,17 @@ function Modules({ rows, whole, bytes, colourOf }: ModuleProps): ComponentChildr
 
 interface RelativesProps {
   title: string;
+  verb: string;
   list: Relative[];
   none: string;
   bytes(pages: number): number;
   choose(one: Frame): void;
 }
 
-function Relatives({ title, list, none, bytes, choose }: RelativesProps): ComponentChildren {
+function Relatives({ title, verb, list, none, bytes, choose }: RelativesProps): ComponentChildren {
   return (
     <table class="rows">
-      <thead><tr><th>{title}</th><th class="n">held</th></tr></thead>
+      <thead><tr><th>{title}</th><th class="n">{verb}</th></tr></thead>
       <tbody>
         {list.slice(0, MOST_ROWS).map(({ frame, pages }) => (
           <tr>
@@ -333,7 +342,7 @@ function TaskTable({ one, at, bytes }: { one: Frame; at: StackMoment; bytes(page
   );
   return (
     <table class="rows">
-      <thead><tr><th>tasks</th><th class="n">held</th></tr></thead>
+      <thead><tr><th>tasks</th><th class="n">{verbOf(at)}</th></tr></thead>
       <tbody>
         {tasks.slice(0, MOST_ROWS).map(([name, pages]) => <tr><td class="name" title={visible(name)}>{visible(name)}</td><td class="n"><Number bytes={bytes(pages)} /></td></tr>)}
         {tasks.length > MOST_ROWS && <tr><td class="name">{counted(tasks.length - MOST_ROWS, "other")}</td><td class="n"><Number bytes={bytes(tasks.slice(MOST_ROWS).reduce((sum, [, pages]) => sum + pages, 0))} /></td></tr>}

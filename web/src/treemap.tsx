@@ -25,15 +25,19 @@ const hasTitle = (depth: number, width: number, height: number): boolean => widt
 // they are too many to be read.
 function drawn(one: Placed, root: Placed, size: MapSize): Placed[] {
   const isClose = ["process", "kind", "object"].includes(root.is);
-  return one.is === "kind" && !isClose ? [] : inside(one, size);
+  return (one.is === "kind" && !isClose) || one.children.length === 0 ? [] : inside(one, size);
 }
 
 // Boxes of what is below `root`, those they are in first. Areas are never
 // padded to be visible: what is thinner than half a pixel is left out.
 export function layout(root: Placed, size: MapSize, width: number, height: number): Box<Placed>[] {
-  const tree = hierarchy<Placed>(root, (one) => drawn(one, root, size))
-    .sum((one) => (drawn(one, root, size).length === 0 ? (one.sizes[size] ?? 0) : 0))
-    .sort((a, b) => (b.value ?? 0) - (a.value ?? 0));
+  const tree = hierarchy<Placed>(root, (one) => drawn(one, root, size));
+  tree.eachAfter((one) => {
+    let value = one.children ? 0 : (one.data.sizes[size] ?? 0);
+    for (const child of one.children ?? []) value += child.value!;
+    (one as { value: number }).value = value;
+  });
+  tree.sort((a, b) => (b.value ?? 0) - (a.value ?? 0));
   const laid = treemap<Placed>()
     .tile(treemapSquarify.ratio(1.3))
     .size([width, height])
@@ -41,9 +45,9 @@ export function layout(root: Placed, size: MapSize, width: number, height: numbe
     .paddingInner(0)
     .round(false)(tree);
   const boxes: Box<Placed>[] = [];
-  laid.each((one: HierarchyRectangularNode<Placed>) => {
+  laid.eachBefore((one: HierarchyRectangularNode<Placed>) => {
     if (one.depth === 0 && one.children) return;
-    const box = { x: one.x0, y: one.y0, width: one.x1 - one.x0, height: one.y1 - one.y0, depth: one.depth, item: one.data };
+    const box = { x: one.x0, y: one.y0, width: one.x1 - one.x0, height: one.y1 - one.y0, depth: one.depth, item: one.data, isGroup: one.children !== undefined };
     if (box.width >= 0.5 && box.height >= 0.5 && boxes.length < MOST_BOXES) boxes.push(box);
   });
   return boxes;
@@ -74,19 +78,20 @@ function sizeChoices(data: Treemap, whole: Placed): Choice<MapSize>[] {
 
 const NO_BASE = "there is no base: `tidemark treemap now.json --base then.json -o x.html`";
 
-function useLook(size: MapSize, root: Placed, byGrowth: boolean, searched: string, isFound: (one: Placed) => boolean): Look<Placed> {
+function useLook(size: MapSize, byGrowth: boolean, searched: string, isFound: (one: Placed) => boolean): Look<Placed> {
   return useMemo(() => {
     const context = document.createElement("canvas").getContext("2d")!;
     const unnamed = hatch(context, token("t3"), token("bg2"), 1);
     const [bg2, bg3, t1] = [token("bg2"), token("bg3"), token("t1")];
-    const isGroup = (box: Box<Placed>): boolean => drawn(box.item, root, size).length > 0;
     const leafFill = (one: Placed): string | CanvasPattern => {
       if (byGrowth) return changeFill(changeStep(one.before?.[size] ?? 0, one.sizes[size] ?? 0), theme.value);
       if (one.kind === "") return NEUTRAL[theme.value];
       return kindOf(one.kind).token === "unnamed" ? unnamed : kindOf(one.kind).fill[theme.value];
     };
-    const fill = (box: Box<Placed>): string | CanvasPattern => (isGroup(box) ? (box.depth <= 1 ? bg3 : bg2) : leafFill(box.item));
-    const isTitle = (box: Box<Placed>): boolean => isGroup(box) && hasTitle(box.depth, box.width, box.height);
+    const isTitle = (box: Box<Placed>): boolean => box.isGroup === true && hasTitle(box.depth, box.width, box.height);
+    // What is in a group without a title covers all of it.
+    const fill = (box: Box<Placed>): string | CanvasPattern | null =>
+      !box.isGroup ? leafFill(box.item) : !isTitle(box) ? null : box.depth <= 1 ? bg3 : bg2;
     return {
       fill,
       ink: (box) => {
@@ -94,15 +99,15 @@ function useLook(size: MapSize, root: Placed, byGrowth: boolean, searched: strin
         if (typeof on !== "string") return t1;
         return contrast(on, t1) >= 4.5 ? t1 : textOn(on);
       },
-      names: (box) => (isGroup(box) && !isTitle(box) ? [] : forms(box.item)),
+      names: (box) => forms(box.item),
       amount: (box) => {
         const grown = byGrowth ? changeOf(box.item, size) : null;
         return grown !== null ? change(grown) : sized(box.item.sizes[size] ?? 0);
       },
       isTitle,
-      fades: (box) => searched !== "" && !isGroup(box) && !isFound(box.item),
+      fades: (box) => searched !== "" && !box.isGroup && !isFound(box.item),
     };
-  }, [theme.value, searched, size, byGrowth, root]);
+  }, [theme.value, searched, size, byGrowth]);
 }
 
 export function TreemapView({ data, base }: { data: Treemap; base?: Treemap | undefined }): ComponentChildren {
@@ -122,8 +127,8 @@ export function TreemapView({ data, base }: { data: Treemap; base?: Treemap | un
   const searched = filter.value.toLowerCase();
   const isFound = (placed: Placed): boolean =>
     words(placed).toLowerCase().includes(searched) || (placed.parent !== null && isFound(placed.parent));
-  const look = useLook(size, root, byGrowth, searched, isFound);
-  const leaves = searched ? boxes.filter((box) => drawn(box.item, root, size).length === 0 && isFound(box.item)) : [];
+  const look = useLook(size, byGrowth, searched, isFound);
+  const leaves = searched ? boxes.filter((box) => !box.isGroup && isFound(box.item)) : [];
   const enter = (placed: Placed): void => {
     const into = inside(placed, size).length > 0 ? placed : placed.parent;
     if (into && into !== root) setRoot(into);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { boxAt, neighbour, type Box } from "../src/boxes";
 import { steps } from "../src/compare";
 import type { Diff, Ledger, Trace, TreeNode } from "../src/data";
-import { bottomUp, functions, heldBy, keyOf, moduleSums, sandwich, topDown, type Frame } from "../src/frames";
+import { bottomUp, heldBy, heldThrough, keyOf, largestFunctions, moduleSums, sandwich, topDown, type Frame } from "../src/frames";
 import { layout as layStacks, layoutSandwich } from "../src/stacks";
 import { changeOf, inside, ledgerTreemap, pairs, place, rootBy, type Placed } from "../src/boxtree";
 import { layout as layMap } from "../src/treemap";
@@ -210,8 +210,9 @@ test("in a sandwich callers stand above the function and what it calls below", (
 });
 
 test("functions are told with what was taken through them, recursion once", () => {
-  const rows = new Map(functions(topDown(nested), "now").map((row) => [row.name, row.held]));
-  assert.deepEqual([...rows], [["lock", 45], ["alloc", 42], ["read", 40], ["write", 20]]);
+  const tree = topDown(nested);
+  const rows = largestFunctions(tree, heldThrough(tree, "now"), 3, (one) => one.name !== "alloc");
+  assert.deepEqual(rows.map((row) => [row.name, row.held]), [["lock", 45], ["read", 40], ["write", 20]]);
   assert.equal(heldBy(topDown(nested), "now", (one) => one.name === "lock"), 45);
 });
 
@@ -224,6 +225,14 @@ test("a base is matched frame by frame, and what is gone is there", () => {
   const changes = tree.calls.reduce((sum, one) => sum + one.pages.now - one.pages.base, 0);
   assert.equal(changes, tree.pages.now - tree.pages.base);
   assert.equal(bottomUp(tree).pages.base, 50);
+});
+
+test("functions too small to be seen are one, and nothing is lost", () => {
+  const tiny = Array.from({ length: 5000 }, (_, i) => stack(`f${i}`, 1));
+  const tree = topDown({ ...trace, tasks: [{ pid: 1, name: "one", pages: 95_000, stacks: [stack("large", 90_000), ...tiny] }] });
+  const up = bottomUp(tree);
+  assert.deepEqual(largestFirst(up.calls), [["large", 90_000], ["5,000 functions, each less than 0.01 %", 5000]]);
+  expectSums(up);
 });
 
 test("pages are of the module nearest to them", () => {
