@@ -47,14 +47,15 @@ TreemapNode sized(const TreemapNode& node, size_t measure, bool is_main) {
   return made;
 }
 
-// Of what the other measure has no box: nothing where it parts the box without
-// a rest, else it is not known.
+// Of what the other measure has no box: nothing where the whole is nothing or
+// is parted without a rest, else it is not known.
 void settle_missing(TreemapNode& child, const TreemapNode& other,
                     size_t measure) {
   const bool may_be_in_rest =
       other.children.empty() || has_rest(other.children) ||
       child.kind == TreemapKind::Job || child.kind == TreemapKind::Process;
-  if (!may_be_in_rest) set_zero(child, measure);
+  const bool is_nothing = other.bytes == 0 && !other.is_unknown;
+  if (is_nothing || !may_be_in_rest) set_zero(child, measure);
 }
 
 void lay_over(TreemapNode& into, const TreemapNode& other, size_t measure) {

@@ -21,11 +21,13 @@ export interface Placed {
   before: Sizes | null; // null: there is nothing to compare with
 }
 
+const PROGRAMS = "kernel/vmo";
+
 // How the parts of RAM are called in memgraph's records, and what they are here.
 const PARTS: Record<string, { name: string; kind: string }> = {
   "kernel/physmem": { name: "machine", kind: "" },
   "kernel/free": { name: "free", kind: "free" },
-  "kernel/vmo": { name: "programs and page cache", kind: "" },
+  [PROGRAMS]: { name: "programs and page cache", kind: "" },
   "kernel/heap": { name: "slab", kind: "slab" },
   "kernel/heap/allocated": { name: "slab, in use", kind: "slab" },
   "kernel/heap/free": { name: "slab, slack", kind: "slab" },
@@ -175,8 +177,35 @@ function byKind(process: Placed, children: Placed[]): Placed[] {
   return made;
 }
 
+// The parts that the kernel has itself in one box.
+function kernelBox(machine: Placed, parts: Placed[]): Placed {
+  const box: Placed = {
+    name: "kernel", is: "kernel", kind: "", key: `${machine.key}/kernel`, parent: machine, children: parts,
+    sizes: sumOf(parts.map((one) => one.sizes)), before: machine.before && sumOf(parts.map((one) => one.before!)),
+  };
+  for (const part of parts) part.parent = box;
+  return box;
+}
+
+// A capture puts groups below a part of RAM, beside half a dozen small parts of
+// the kernel. One looks for whose memory it is: groups, page cache, what is free
+// and the kernel stand side by side.
+function arranged(machine: Placed): Placed {
+  const programs = machine.children.find((one) => one.key.endsWith(` ${PROGRAMS}`));
+  if (!programs || programs.children.length === 0) return machine;
+  const isOfKernel = (one: Placed): boolean => one.is === "kernel" && one !== programs && one.kind !== "free";
+  const parts = machine.children.filter(isOfKernel);
+  for (const child of programs.children) child.parent = machine;
+  machine.children = [
+    ...programs.children,
+    ...machine.children.filter((one) => one !== programs && !isOfKernel(one)),
+    ...(parts.length > 1 ? [kernelBox(machine, parts)] : parts),
+  ];
+  return machine;
+}
+
 export function place(now: TreeNode, base?: TreeNode, by = "pss"): Placed {
-  return new Placer(by, base !== undefined).place([now, base ?? null], null, "");
+  return arranged(new Placer(by, base !== undefined).place([now, base ?? null], null, ""));
 }
 
 // What is in a box by that size: nothing where it is not parted by it.

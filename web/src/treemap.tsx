@@ -53,10 +53,11 @@ export function layout(root: Placed, size: MapSize, width: number, height: numbe
   return boxes;
 }
 
+// A name, and what it is shortened to: never cut.
 function forms(placed: Placed): string[] {
-  if (placed.is === "kind") return [placed.name, kindOf(placed.kind).short];
+  if (placed.is === "kind" || placed.is === "kernel") return [placed.name, ...(placed.kind ? [kindOf(placed.kind).short] : [])];
   const last = baseName(placed.name.slice(placed.name.lastIndexOf("› ") + 1).trim());
-  return [placed.name, last, `${last.slice(0, 12)}…`, `${last.slice(0, 5)}…`];
+  return [placed.name, last, last.slice(last.lastIndexOf(": ") + 1).trim()];
 }
 
 const words = (placed: Placed): string => `${placed.name}${placed.pid !== undefined ? ` (${placed.pid})` : ""}`;
@@ -82,7 +83,7 @@ function useLook(size: MapSize, byGrowth: boolean, searched: string, isFound: (o
   return useMemo(() => {
     const context = document.createElement("canvas").getContext("2d")!;
     const unnamed = hatch(context, token("t3"), token("bg2"), 1);
-    const [bg2, bg3, t1] = [token("bg2"), token("bg3"), token("t1")];
+    const [bg, bg2, bg3, t1] = [token("bg"), token("bg2"), token("bg3"), token("t1")];
     const leafFill = (one: Placed): string | CanvasPattern => {
       if (byGrowth) return changeFill(changeStep(one.before?.[size] ?? 0, one.sizes[size] ?? 0), theme.value);
       if (one.kind === "") return NEUTRAL[theme.value];
@@ -91,7 +92,7 @@ function useLook(size: MapSize, byGrowth: boolean, searched: string, isFound: (o
     const isTitle = (box: Box<Placed>): boolean => box.isGroup === true && hasTitle(box.depth, box.width, box.height);
     // What is in a group without a title covers all of it.
     const fill = (box: Box<Placed>): string | CanvasPattern | null =>
-      !box.isGroup ? leafFill(box.item) : !isTitle(box) ? null : box.depth <= 1 ? bg3 : bg2;
+      !box.isGroup ? leafFill(box.item) : !isTitle(box) ? null : byGrowth ? bg : box.depth <= 1 ? bg3 : bg2;
     return {
       fill,
       ink: (box) => {

@@ -70,6 +70,16 @@ test("a group that has but one group in it is drawn once, with both names", () =
   assert.ok(!names.includes("root"));
 });
 
+test("groups, page cache, what is free and the kernel stand side by side", () => {
+  const part = (name: string, bytes: number): TreeNode => ({ name, id: `kernel/${name}`, kind: "kernel", bytes });
+  const programs: TreeNode = { ...part("vmo", 60), children: [{ name: "root", kind: "group", bytes: 50 }, { name: "in no process", kind: "rest", bytes: 10 }] };
+  const placed = place({ ...part("physmem", 100), children: [programs, part("free", 20), part("heap", 15), part("mmu", 5)] });
+  assert.deepEqual(placed.children.map((one) => [one.name, one.sizes.pss, one.parent === placed]), [
+    ["root", 50, true], ["page cache, not mapped", 10, true], ["free", 20, true], ["kernel", 20, true],
+  ]);
+  assert.deepEqual(placed.children[3]!.children.map((one) => one.name), ["slab", "page tables"]);
+});
+
 const object = (name: string, category: string, bytes: number, alone = true): TreeNode => ({
   name, category, kind: "object", bytes, pss_bytes: bytes, ...(alone ? { private_bytes: bytes } : {}),
 });

@@ -113,6 +113,13 @@ TEST(TreemapSizes, WhatIsNotKnownIsNotZero) {
   EXPECT_EQ(size_of(map, "file", TreemapMeasure::Swap), 0U);
 }
 
+TEST(TreemapSizes, PartsOfNothingAreNothing) {
+  GraphRecords graph = two_processes();
+  graph.records[4].swap_pss_bytes = 0;
+  graph.records[4].objects[0].swap_bytes = 0;
+  EXPECT_EQ(size_of(with_sizes(graph), "heap", TreemapMeasure::Swap), 0U);
+}
+
 TEST(TreemapSizes, AProcessThatCouldNotBeReadHasNone) {
   GraphRecords graph = two_processes();
   graph.records[5].is_unknown = true;
