@@ -12,7 +12,6 @@ namespace {
 
 using base::ErrorKind;
 using model::Trace;
-using model::TraceLeaf;
 
 struct Named {
   TraceReportKind kind;
@@ -154,32 +153,6 @@ base::Result<TraceReportSpec> parse_report(std::string_view text,
   return spec;
 }
 
-// In no stretch less than in the one before, and more in the end.
-std::optional<Growth> growth_of(const Trace& trace, const TraceLeaf& leaf) {
-  constexpr size_t kFewest = 4;
-  if (leaf.lows.size() < kFewest || leaf.lows.back() <= leaf.lows.front() ||
-      !std::ranges::is_sorted(leaf.lows)) {
-    return std::nullopt;
-  }
-  Growth growth;
-  growth.stack = leaf.stack;
-  growth.task = leaf.task;
-  growth.pages = leaf.pages;
-  growth.grown_pages = leaf.lows.back() - leaf.lows.front();
-  growth.stretch_count = leaf.lows.size();
-  for (size_t i = 1; i < leaf.lows.size(); ++i)
-    growth.rising_count += leaf.lows[i] > leaf.lows[i - 1] ? 1 : 0;
-  // What rose once and stayed has been filled, and does not leak.
-  if (growth.rising_count * 2 < growth.stretch_count - 1) return std::nullopt;
-  growth.held_ns = leaf.held_ns;
-  const uint64_t span_ns = trace.low_stretch_ns * (leaf.lows.size() - 1);
-  if (span_ns > 0) {
-    growth.pages_per_second = static_cast<double>(growth.grown_pages) * 1e9 /
-                              static_cast<double>(span_ns);
-  }
-  return growth;
-}
-
 }  // namespace
 
 std::string_view trace_report_token(TraceReportKind kind) {
@@ -206,18 +179,6 @@ base::Result<std::vector<TraceReportSpec>> parse_trace_reports(
   if (specs.empty())
     return base::fail(ErrorKind::Misused, "no report is named");
   return specs;
-}
-
-std::vector<Growth> find_growth(const Trace& trace) {
-  std::vector<Growth> growing;
-  for (const TraceLeaf& leaf : trace.leaves) {
-    const std::optional<Growth> growth = growth_of(trace, leaf);
-    if (growth) growing.push_back(*growth);
-  }
-  std::ranges::stable_sort(growing, [](const Growth& a, const Growth& b) {
-    return a.grown_pages > b.grown_pages;
-  });
-  return growing;
 }
 
 namespace {

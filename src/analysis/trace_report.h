@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/slab_sites.h"
+#include "analysis/trace_growth.h"
 #include "analysis/trace_modules.h"
 #include "analysis/trace_tree.h"
 #include "base/result.h"
@@ -46,19 +47,6 @@ struct TraceReportSpec {
 base::Result<std::vector<TraceReportSpec>> parse_trace_reports(
     std::string_view list, const TraceTreeOptions& defaults);
 
-// Pages that one piece of code has come to hold and did not give back: in no
-// stretch of the trace did it hold less than in the one before.
-struct Growth {
-  uint32_t stack = 0;  // in the trace
-  uint32_t task = 0;
-  uint64_t pages = 0;
-  uint64_t grown_pages = 0;    // between the first and the last stretch
-  uint64_t stretch_count = 0;  // over which it was watched
-  uint64_t rising_count = 0;   // in which it rose
-  uint64_t held_ns = 0;        // how long it has held any without a break
-  double pages_per_second = 0;
-};
-
 struct TraceSection {
   TraceReportSpec spec;
   TraceNode tree;
@@ -72,8 +60,6 @@ struct TraceReport {
   const model::Trace* trace = nullptr;  // outlives the report
   std::vector<TraceSection> sections;
 };
-
-std::vector<Growth> find_growth(const model::Trace& trace);
 
 // `caches` is for the report of slab caches alone.
 TraceReport make_trace_report(

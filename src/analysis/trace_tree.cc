@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "analysis/module_use.h"
+#include "analysis/trace_growth.h"
 
 namespace tidemark::analysis {
 namespace {
@@ -102,6 +104,9 @@ void add(const Trace& trace, const TraceLeaf& leaf, TraceNumbers& numbers) {
         std::max(numbers.least_peak_pages, leaf.peak_pages);
   }
   numbers.allocation_count += leaf.allocation_count;
+  const std::optional<Growth> growth = growth_of(trace, leaf);
+  if (growth) numbers.grown_pages += growth->grown_pages;
+  numbers.oldest_ns = std::max(numbers.oldest_ns, leaf.held_ns);
 }
 
 // The exact peaks of tasks, which a sum over their leaves cannot give.

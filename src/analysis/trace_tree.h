@@ -28,6 +28,9 @@ struct TraceNumbers {
   uint64_t peak_pages = 0;          // at its own time; at most this
   uint64_t least_peak_pages = 0;    // and at least this
   uint64_t allocation_count = 0;
+  uint64_t grown_pages = 0;  // of what only rises
+  // How long the longest of them has held pages without a break; 0: not known.
+  uint64_t oldest_ns = 0;
   bool is_peak_exact() const { return peak_pages == least_peak_pages; }
   bool operator==(const TraceNumbers&) const = default;
 };

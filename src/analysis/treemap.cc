@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -152,18 +151,17 @@ base::Status check_root_job(const std::vector<GraphRecord>& records,
   return base::Ok{};
 }
 
-void sort_children(std::vector<TreemapNode>& children) {
-  std::ranges::sort(children, [](const TreemapNode& a, const TreemapNode& b) {
-    return std::tie(b.bytes, a.name, a.id) < std::tie(a.bytes, b.name, b.id);
-  });
-}
-
 TreemapNode made_node(TreemapKind kind, std::string name, uint64_t bytes) {
   TreemapNode node;
   node.kind = kind;
   node.name = std::move(name);
   node.bytes = bytes;
   return node;
+}
+
+// Whether RAM as a whole is the root.
+bool is_of_ram(TreemapMeasure measure) {
+  return measure == TreemapMeasure::Pss || measure == TreemapMeasure::Private;
 }
 
 class Builder {
@@ -175,7 +173,7 @@ class Builder {
   base::Status build(const Order& order, Treemap& map) {
     for (auto at = order.top_down.rbegin(); at != order.top_down.rend(); ++at) {
       const GraphRecord& record = records_[*at];
-      if (record.kind == GraphRecordKind::Thread) continue;
+      if (!has_box(record)) continue;
       TreemapNode& node = nodes_[*at];
       node.id = record.id;
       node.name = record.name;
@@ -185,7 +183,7 @@ class Builder {
       const GraphRecord& above = records_[order.parents[*at]];
       const bool is_root_job = record.kind == GraphRecordKind::Job &&
                                above.kind == GraphRecordKind::Kernel;
-      if (is_root_job && measure_ == TreemapMeasure::Swap) {
+      if (is_root_job && !is_of_ram(measure_)) {
         map.root = std::move(node);
         return base::Ok{};
       }
@@ -212,13 +210,16 @@ class Builder {
       case GraphRecordKind::Job:
         node.kind = TreemapKind::Job;
         node.bytes = *sum;
+        if (measure_ == TreemapMeasure::Charged) {
+          return close_group(record, *sum, node, map);
+        }
         break;
       default:
         node.kind = TreemapKind::Process;
         if (!node.children.empty()) node.bytes = *sum;
         if (node.bytes > kMostBytes) return too_much(node);
     }
-    sort_children(node.children);
+    sort_treemap(node.children);
     return base::Ok{};
   }
 
@@ -246,8 +247,37 @@ class Builder {
       node.children.push_back(made_node(TreemapKind::Rest, rest_name(record),
                                         record.size_bytes - sum));
     }
-    sort_children(node.children);
+    sort_treemap(node.children);
     return base::Ok{};
+  }
+
+  // Processes are not charged: what of a group is in none below it is its own.
+  static base::Status close_group(const GraphRecord& record, uint64_t sum,
+                                  TreemapNode& node, Treemap& map) {
+    const uint64_t charged = record.charged_bytes.value_or(sum);
+    node.is_unknown = !record.charged_bytes && node.children.empty();
+    if (charged > kMostBytes) return too_much(node);
+    node.bytes = std::max(sum, charged);
+    if (!record.charged_bytes && !node.children.empty()) {
+      map.notes.push_back(record.id +
+                          " itself has no charge: by charge it is as large as "
+                          "the groups in it");
+    } else if (sum > charged) {
+      map.notes.push_back(record.id + " is charged for " +
+                          base::long_size(charged) +
+                          ", but the groups in it for " + base::long_size(sum));
+    } else if (sum < charged && !node.children.empty()) {
+      node.children.push_back(
+          made_node(TreemapKind::Rest, "the group itself", charged - sum));
+    }
+    sort_treemap(node.children);
+    return base::Ok{};
+  }
+
+  bool has_box(const GraphRecord& record) const {
+    if (record.kind == GraphRecordKind::Thread) return false;
+    return record.kind != GraphRecordKind::Process ||
+           measure_ != TreemapMeasure::Charged;
   }
 
   std::string rest_name(const GraphRecord& record) const {
@@ -258,13 +288,15 @@ class Builder {
 
   void fill_process(const GraphRecord& record, TreemapNode& node) const {
     node.pid = record.pid;
+    node.is_unknown = record.is_unknown;
     switch (measure_) {
       case TreemapMeasure::Private:
-        node.bytes = record.private_bytes;
+        fill_private(record, node);
         return;
       case TreemapMeasure::Swap:
         fill_swap(record, node);
         return;
+      case TreemapMeasure::Charged:
       case TreemapMeasure::Pss:
         break;
     }
@@ -282,7 +314,26 @@ class Builder {
         made_node(TreemapKind::Portion, "its share of shared", shared));
   }
 
+  // Of objects that nobody else refers to all is private. Of the others a part
+  // may be, by who touched what: it is not known of which.
+  void fill_private(const GraphRecord& record, TreemapNode& node) const {
+    node.bytes = record.private_bytes;
+    add_objects(record, node);
+    uint64_t sum = 0;
+    for (const TreemapNode& child : node.children)
+      sum = capped_sum(sum, child.bytes);
+    if (sum > record.private_bytes) {
+      // Numbers of different moments: better no parts than wrong ones.
+      node.children.clear();
+    } else if (!node.children.empty() && sum < record.private_bytes) {
+      node.children.push_back(made_node(TreemapKind::Rest,
+                                        "alone in what others map too",
+                                        record.private_bytes - sum));
+    }
+  }
+
   void fill_swap(const GraphRecord& record, TreemapNode& node) const {
+    node.is_unknown = !record.swap_pss_bytes;
     add_objects(record, node);
     uint64_t sum = 0;
     for (const TreemapNode& child : node.children)
@@ -311,6 +362,8 @@ class Builder {
   void add_objects(const GraphRecord& record, TreemapNode& node) const {
     std::unordered_map<std::string_view, size_t> places;
     for (const GraphRecordObject& object : record.objects) {
+      const bool is_alone = object.is_mapped && object.share_count == 1;
+      if (measure_ == TreemapMeasure::Private && !is_alone) continue;
       const uint64_t bytes = share_of(object);
       if (bytes == 0 && measure_ == TreemapMeasure::Swap) continue;
       const auto [found, is_new] =
@@ -332,6 +385,19 @@ class Builder {
   std::vector<TreemapNode> nodes_;
 };
 
+bool tells(const std::vector<GraphRecord>& records, TreemapMeasure measure) {
+  return std::ranges::any_of(records, [measure](const GraphRecord& record) {
+    switch (measure) {
+      case TreemapMeasure::Swap:
+        return record.swap_pss_bytes.has_value();
+      case TreemapMeasure::Charged:
+        return record.charged_bytes.has_value();
+      default:
+        return true;
+    }
+  });
+}
+
 }  // namespace
 
 base::Result<Treemap> make_treemap(const model::GraphRecords& graph,
@@ -341,13 +407,11 @@ base::Result<Treemap> make_treemap(const model::GraphRecords& graph,
   if (!order) return order.error();
   base::Status status = check_root_job(records, *order);
   if (!status) return status.error();
-  if (measure == TreemapMeasure::Swap) {
-    const bool is_told = std::ranges::any_of(
-        records, [](const GraphRecord& r) { return !!r.swap_pss_bytes; });
-    if (!is_told) {
-      return base::fail(ErrorKind::Unsupported,
-                        "graph: it does not tell what is swapped out");
-    }
+  if (!tells(records, measure)) {
+    return base::fail(ErrorKind::Unsupported,
+                      measure == TreemapMeasure::Swap
+                          ? "graph: it does not tell what is swapped out"
+                          : "graph: it does not tell what groups are charged");
   }
   Treemap map;
   map.measure = measure;

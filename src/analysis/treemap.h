@@ -5,10 +5,12 @@
 // it explains is a box too.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -28,8 +30,20 @@ enum class TreemapKind : uint8_t {
 };
 std::string_view treemap_kind_token(TreemapKind kind);
 
-enum class TreemapMeasure : uint8_t { Pss, Private, Swap };
+enum class TreemapMeasure : uint8_t {
+  Pss,
+  Private,
+  Charged,  // of groups: what the kernel charges them for
+  Swap,
+};
+inline constexpr std::array<TreemapMeasure, 4> kTreemapMeasures = {
+    TreemapMeasure::Pss, TreemapMeasure::Private, TreemapMeasure::Charged,
+    TreemapMeasure::Swap};
 std::string_view treemap_measure_token(TreemapMeasure measure);
+
+// By each measure; empty: not known of this box.
+using TreemapSizes =
+    std::array<std::optional<uint64_t>, kTreemapMeasures.size()>;
 
 struct TreemapNode {
   TreemapKind kind = TreemapKind::Kernel;
@@ -39,6 +53,8 @@ struct TreemapNode {
   uint64_t count = 1;  // of objects of that name, of boxes in an Other
   std::optional<int32_t> pid;
   std::optional<model::Category> category;
+  bool is_unknown = false;  // its zero stands for what could not be read
+  TreemapSizes sizes;       // filled by add_treemap_sizes() alone
   // Largest first, then by name; they add up to `bytes`.
   std::vector<TreemapNode> children;
   bool operator==(const TreemapNode&) const = default;
@@ -51,6 +67,8 @@ struct Treemap {
   uint64_t process_count = 0;
   uint64_t unknown_process_count = 0;  // they have no box
   std::vector<std::string> notes;
+  // Measures of which this capture tells nothing, and why.
+  std::vector<std::pair<TreemapMeasure, std::string>> unknown;
 };
 
 // Refuses, with a sentence, what is no tree: an id that comes twice, a parent
@@ -59,10 +77,18 @@ struct Treemap {
 // their whole (a capture whose numbers are of different moments) are no reason
 // to: the whole is then drawn as large as its parts, and a note says so.
 //
-// By swap the root is that of the groups, since RAM has no part in it; a
-// capture that does not tell is Unsupported.
+// By swap and by charge the root is that of the groups, since RAM has no part
+// in it; a capture that does not tell is Unsupported.
 base::Result<Treemap> make_treemap(const model::GraphRecords& graph,
                                    TreemapMeasure measure);
+
+// Says of every box how large it is by the other measures. A box that is there
+// by one of them alone (what is shared, by private) is added with no bytes, so
+// that the boxes add up by each measure. Call it before a part is chosen.
+void add_treemap_sizes(const model::GraphRecords& graph, Treemap& map);
+
+// Largest first, then by name.
+void sort_treemap(std::vector<TreemapNode>& children);
 
 struct TreemapLimits {
   std::optional<uint64_t> depth;  // levels below the root

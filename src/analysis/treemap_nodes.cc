@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 #include "analysis/treemap.h"
 #include "base/text.h"
@@ -30,6 +31,8 @@ std::string_view treemap_measure_token(TreemapMeasure measure) {
   switch (measure) {
     case TreemapMeasure::Private:
       return "private";
+    case TreemapMeasure::Charged:
+      return "charged";
     case TreemapMeasure::Swap:
       return "swap";
     case TreemapMeasure::Pss:
@@ -37,6 +40,28 @@ std::string_view treemap_measure_token(TreemapMeasure measure) {
   }
   return "pss";
 }
+
+void sort_treemap(std::vector<TreemapNode>& children) {
+  std::ranges::sort(children, [](const TreemapNode& a, const TreemapNode& b) {
+    return std::tie(b.bytes, a.name, a.id) < std::tie(a.bytes, b.name, b.id);
+  });
+}
+
+namespace {
+
+// What is known of a size adds up to the box they are in: those of which it is
+// not known have no part in it. Empty when all are such.
+std::optional<uint64_t> sum_behind(const std::vector<TreemapNode>& children,
+                                   size_t kept, size_t measure) {
+  std::optional<uint64_t> sum;
+  for (size_t i = kept; i < children.size(); ++i) {
+    const std::optional<uint64_t>& size = children[i].sizes[measure];
+    if (size) sum = sum.value_or(0) + *size;
+  }
+  return sum;
+}
+
+}  // namespace
 
 TreemapNode treemap_other(const std::vector<TreemapNode>& children,
                           size_t kept) {
@@ -46,6 +71,8 @@ TreemapNode treemap_other(const std::vector<TreemapNode>& children,
   other.count = children.size() - kept;
   for (size_t i = kept; i < children.size(); ++i)
     other.bytes += children[i].bytes;
+  for (size_t measure = 0; measure < other.sizes.size(); ++measure)
+    other.sizes[measure] = sum_behind(children, kept, measure);
   return other;
 }
 
@@ -78,6 +105,8 @@ TreemapNode without_children(const TreemapNode& node) {
   alone.count = node.count;
   alone.pid = node.pid;
   alone.category = node.category;
+  alone.is_unknown = node.is_unknown;
+  alone.sizes = node.sizes;
   return alone;
 }
 

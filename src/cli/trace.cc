@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "analysis/run_report.h"
 #include "analysis/trace_report.h"
@@ -104,16 +104,31 @@ void warn_of_losses(const model::Trace& trace, const CommonOptions& common) {
 
 using SlabCaches = model::Reading<std::vector<model::SlabCache>>;
 
+base::Status print_page(const TraceCommandOptions& options,
+                        const model::Trace& trace,
+                        const std::vector<analysis::TraceReportSpec>& specs,
+                        Output& output) {
+  constexpr auto kLayout = base::JsonWriter::Layout::OneLine;
+  const std::string json = view::trace_json(trace, kLayout);
+  std::string base_json;
+  std::vector<view::PageReport> reports = {{"trace", json}};
+  if (!options.base.empty()) {
+    base::Result<model::Trace> base =
+        read_recorded_trace(options.base, options.at, specs);
+    if (!base) return base::within("--base", base.error());
+    base_json = view::trace_json(*base, kLayout);
+    reports.push_back({"tracebase", base_json});
+  }
+  base::Result<ExitCode> written = write_page(output, reports);
+  return written ? base::Status(base::Ok{}) : written.error();
+}
+
 base::Status print(const TraceCommandOptions& options, const SlabCaches& caches,
                    const model::Trace& trace,
                    const std::vector<analysis::TraceReportSpec>& specs,
                    Output& output) {
   if (wants_page(options.common)) {
-    const std::string json =
-        view::trace_json(trace, base::JsonWriter::Layout::OneLine);
-    base::Result<ExitCode> written =
-        write_page(output, std::array<view::PageReport, 1>{{{"trace", json}}});
-    return written ? base::Status(base::Ok{}) : written.error();
+    return print_page(options, trace, specs, output);
   }
   const analysis::TraceReport report =
       analysis::make_trace_report(trace, specs, caches);
@@ -208,7 +223,8 @@ base::Result<ExitCode> run_live(
   options.watch.follows_command = !options.everything;
   options.watch.ignores_broken_pipe = were_broken_pipes_ignored();
   options.watch.backend = model::trace_backend_from_token(options.backend);
-  options.watch.sees_growth = has(specs, TraceReportKind::Growth);
+  options.watch.sees_growth =
+      has(specs, TraceReportKind::Growth) || wants_page(options.common);
   options.watch.follows_slab |= has(specs, TraceReportKind::Slab);
   options.watch.tells_before = has(specs, TraceReportKind::Modules) ||
                                options.common.format != Format::Text ||
@@ -300,6 +316,9 @@ base::Result<ExitCode> run_trace(TraceCommandOptions options) {
   if (wants_page(options.common)) {
     base::Status status = check_page(options, reads_allocinfo);
     if (!status) return status.error();
+  } else if (!options.base.empty()) {
+    return base::fail(ErrorKind::Misused, "--base is for pages",
+                      "tidemark trace A.tdm --base B.tdm -o out.html");
   }
   if (!options.recording.empty()) return run_recorded(options, *specs);
   if (!options.at.empty()) {
@@ -354,6 +373,8 @@ Command trace_command() {
       {"tidemark trace --report task_summary:top=10",
        "as memstrack reports it"},
       {"tidemark trace -o pages.html -- make", "stacks to look at"},
+      {"tidemark trace b.tdm --base a.tdm -o b.html",
+       "what grew since, by stack"},
       {"tidemark trace --format folded -o pages.txt", "for a flame graph"},
       {"tidemark trace -o day.tdm -f 10s --sample 16 -q",
        "a recording of the machine"},

@@ -135,6 +135,10 @@ void add_trace_options(OptionTable& table, TraceCommandOptions& options) {
               "another moment: 2026-11-15T09:55:12.481Z, 00:41:12 or 90s after "
               "the start, tick:17, start",
               options.at);
+  table.value("--base", "FILE",
+              "another recording: a page tells what changed since, at the same "
+              "--at of both",
+              options.base);
   table.value("--sample", "N",
               "follow one page frame in N (a power of two), for use all day",
               [&options](const std::string& word) {

@@ -22,6 +22,7 @@ struct TraceCommandOptions {
   std::string gfp;
   std::string recording;  // to report on instead of tracing
   std::string at;         // which moment of it
+  std::string base;       // another recording, to compare with
   bool overwrites = false;
   bool everything = false;
   bool at_peak = false;

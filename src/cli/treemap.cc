@@ -1,8 +1,8 @@
 // `treemap`: the machine as boxes.
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "analysis/treemap.h"
 #include "cli/commands.h"
@@ -28,7 +28,8 @@ constexpr uint64_t kLeastRows = 5;
 constexpr uint64_t kMostCells = 1000;
 
 struct TreemapCommandOptions {
-  std::string path;  // empty: the machine, now
+  std::string path;       // empty: the machine, now
+  std::string base_path;  // an earlier capture, to compare with
   TreemapMeasure measure = TreemapMeasure::Pss;
   analysis::TreemapLimits limits;
   std::string zoom;      // the box to draw; empty: the outermost
@@ -101,15 +102,43 @@ std::string picture(const analysis::Treemap& map,
   return view::treemap_text(map, text, style);
 }
 
+// With every size, since who looks at it may choose another.
+base::Result<analysis::Treemap> make_map(const model::GraphRecords& records,
+                                         const TreemapCommandOptions& options) {
+  base::Result<analysis::Treemap> map =
+      analysis::make_treemap(records, options.measure);
+  if (!map) return map.error();
+  const bool is_picture =
+      options.common.format == Format::Text && !wants_page(options.common);
+  if (!is_picture) analysis::add_treemap_sizes(records, *map);
+  base::Status status = zoom_in(options.zoom, *map);
+  if (!status) return status.error();
+  return map;
+}
+
+base::Result<ExitCode> write_map_page(const analysis::Treemap& map,
+                                      const TreemapCommandOptions& options,
+                                      Output& output) {
+  constexpr auto kLayout = base::JsonWriter::Layout::OneLine;
+  const std::string json = view::treemap_json(map, options.limits, kLayout);
+  std::string base_json;
+  std::vector<view::PageReport> reports = {{"treemap", json}};
+  if (!options.base_path.empty()) {
+    base::Result<model::GraphRecords> records =
+        read_graph_file(options.base_path);
+    if (!records) return base::within("--base", records.error());
+    base::Result<analysis::Treemap> base = make_map(*records, options);
+    if (!base) return base::within("--base", base.error());
+    base_json = view::treemap_json(*base, options.limits, kLayout);
+    reports.push_back({"treemapbase", base_json});
+  }
+  return write_page(output, reports);
+}
+
 base::Result<ExitCode> write_map(const analysis::Treemap& map,
                                  const TreemapCommandOptions& options,
                                  Output& output) {
-  if (wants_page(options.common)) {
-    const std::string json = view::treemap_json(
-        map, options.limits, base::JsonWriter::Layout::OneLine);
-    return write_page(output,
-                      std::array<view::PageReport, 1>{{{"treemap", json}}});
-  }
+  if (wants_page(options.common)) return write_map_page(map, options, output);
   return write_report(
       output, options.common,
       [&](const view::TextStyle& style) {
@@ -132,16 +161,16 @@ base::Result<ExitCode> run_treemap(const TreemapCommandOptions& options) {
   if (wants_page(options.common)) {
     status = check_page_output(options.common, "tidemark treemap -o out.html");
     if (!status) return status.error();
+  } else if (!options.base_path.empty()) {
+    return base::fail(ErrorKind::Misused, "--base is for pages",
+                      "tidemark treemap now.json --base then.json -o out.html");
   }
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
   base::Result<TreemapInput> input = read_input(options);
   if (!input) return input.error();
-  base::Result<analysis::Treemap> map =
-      analysis::make_treemap(input->records, options.measure);
+  base::Result<analysis::Treemap> map = make_map(input->records, options);
   if (!map) return map.error();
-  status = zoom_in(options.zoom, *map);
-  if (!status) return status.error();
   base::Result<ExitCode> code = write_map(*map, options, *output);
   if (!code) return code.error();
   return input->is_whole ? *code : ExitCode::Failed;
@@ -171,23 +200,25 @@ Command treemap_command() {
       {"tidemark treemap --zoom j/1", "programs alone, without free memory"},
       {"tidemark treemap -o now.html", "to look at in a browser, and to mail"},
       {"tidemark treemap --by private", "what each has alone"},
+      {"tidemark treemap --base then.json -o now.html", "coloured by growth"},
   };
   OptionTable& table = command.options;
   table.positional("FILE", "a capture; - is standard input", options->path,
                    false);
-  table.choice("--by", {"pss", "private", "swap"},
+  table.choice("--by", {"pss", "private", "charged", "swap"},
                "what a process is as large as: its share (default), what is "
-               "its alone, or what it has swapped out",
+               "its alone, or what it has swapped out; charged is of groups",
                [o = options.get()](const std::string& word) -> base::Status {
-                 for (TreemapMeasure measure :
-                      {TreemapMeasure::Pss, TreemapMeasure::Private,
-                       TreemapMeasure::Swap}) {
+                 for (TreemapMeasure measure : analysis::kTreemapMeasures) {
                    if (treemap_measure_token(measure) == word) {
                      o->measure = measure;
                    }
                  }
                  return base::Ok{};
                });
+  table.value("--base", "FILE",
+              "an earlier capture: a page tells what grew since",
+              options->base_path);
   table.value("--zoom", "BOX",
               "draw this one alone: its id in the capture, a pid, or a name",
               options->zoom);

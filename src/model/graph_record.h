@@ -30,7 +30,8 @@ struct GraphRecord {
   std::string id;
   std::string parent;  // empty: of the root
   std::string name;
-  uint64_t size_bytes = 0;  // of a part of the kernel
+  uint64_t size_bytes = 0;                // of a part of the kernel
+  std::optional<uint64_t> charged_bytes;  // of a group; empty: not told
   // Of a process:
   uint64_t private_bytes = 0;
   uint64_t pss_bytes = 0;

@@ -73,6 +73,7 @@ std::string make_graph_record(GraphDraft& draft, GraphRecordKind kind,
     if (!draft.size_bytes) return "it has no 'size_bytes'";
     record.size_bytes = *draft.size_bytes;
   }
+  if (kind == GraphRecordKind::Job) record.charged_bytes = draft.charged_bytes;
   if (kind != GraphRecordKind::Process) return "";
   if (!draft.private_bytes) return "it has no 'private_bytes'";
   if (!draft.pss_bytes) return "it has no 'pss_bytes'";

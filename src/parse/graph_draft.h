@@ -39,6 +39,7 @@ struct GraphDraft {
   std::optional<uint64_t> private_bytes;
   std::optional<uint64_t> pss_bytes;
   std::optional<uint64_t> swap_pss_bytes;
+  std::optional<uint64_t> charged_bytes;
   std::optional<uint64_t> pid;
   std::vector<GraphObjectDraft> objects;
   std::vector<GraphReferenceDraft> references;

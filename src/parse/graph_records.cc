@@ -61,11 +61,12 @@ struct NumberMember {
   std::string_view name;
   std::optional<uint64_t> GraphDraft::*target;
 };
-constexpr std::array<NumberMember, 5> kNumbers = {
+constexpr std::array<NumberMember, 6> kNumbers = {
     {{"size_bytes", &GraphDraft::size_bytes},
      {"private_bytes", &GraphDraft::private_bytes},
      {"pss_bytes", &GraphDraft::pss_bytes},
      {"swap_pss_bytes", &GraphDraft::swap_pss_bytes},
+     {"charged_bytes", &GraphDraft::charged_bytes},
      {"pid", &GraphDraft::pid}}};
 
 struct ObjectNumber {

@@ -1,7 +1,7 @@
 // What the browser tests share: the program under test, Debian's Chromium and
 // recordings of known workloads.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -85,6 +85,16 @@ export class Browser {
     });
     await page.goto(url + fragment);
     return page;
+  }
+
+  // The page of a file with other reports inside it.
+  async withReports(file, reports) {
+    const whole = readFileSync(file, "utf8");
+    const from = whole.indexOf('<script type="application/json"');
+    const to = whole.indexOf("</script>", from) + "</script>".length;
+    const scripts = Object.entries(reports).map(([name, report]) => `<script type="application/json" id="data-${name}">${JSON.stringify(report)}</script>`);
+    writeFileSync(file, whole.slice(0, from) + scripts.join("") + whole.slice(to));
+    return this.page(file);
   }
 
   close() {

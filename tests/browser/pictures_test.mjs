@@ -44,9 +44,9 @@ test("the machine as boxes: they are entered and left, and close to RAM", async 
   for (const cell of sums) sum += await bytes(cell);
   const whole = await bytes(page.locator(".side table tfoot td.n span[title]").first());
   assert.equal(sum, whole);
-  await page.getByRole("cell", { name: /programs and page cache/ }).click();
-  await page.getByRole("cell", { name: /programs and page cache/ }).first().click();
-  await page.locator(".crumbs button:disabled", { hasText: "programs and page cache" }).waitFor();
+  await page.getByRole("button", { name: "▸ kernel" }).click();
+  await page.getByRole("button", { name: "▸ kernel" }).click();
+  await page.locator(".crumbs button:disabled", { hasText: "kernel" }).waitFor();
   await page.locator("canvas").focus();
   await page.keyboard.press("Escape");
   await page.locator(".crumbs button:disabled", { hasText: "machine" }).waitFor();

@@ -1,6 +1,6 @@
 // The frame that every view stands in: header, the strip of numbers, footer.
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { kindOf } from "./colours";
 import type { Reports, Timeline, Trace } from "./data";
 import { amount, clock, count, counted, duration, momentClock, percent, size, visible } from "./format";
@@ -14,6 +14,7 @@ import { StacksView } from "./stacks";
 import { momentIndex } from "./moment";
 import { CompareChoice, LiveBadge, MachineChoice, RecordingChoice, Waiting } from "./recordings";
 import { canAsk, chosen, isLive, isThere, need, reports as shownReports, served, showsPages } from "./served";
+import { ledgerTreemap } from "./boxtree";
 import { State } from "./states";
 import { TimelineView } from "./timeline";
 import { TreemapView } from "./treemap";
@@ -192,18 +193,41 @@ const BOX_KEYS: [string, string][] = [
   ["Esc", "out"],
 ];
 
+const MAP_KEYS: [string, string][] = [
+  ["s", "next size"],
+  ["c", "colour by kind or growth"],
+  ["n N", "next, previous match"],
+];
+
+const STACK_KEYS: [string, string][] = [
+  ["m", "next moment"],
+  ["b", "top down, bottom up, sandwich"],
+  ["c", "colour by module or change"],
+  ["n N", "next, previous match"],
+];
+
 const COMPARE_KEYS: [string, string][] = [["x", "swap sides"]];
 
-const keysOf = (shown: View, { timeline }: Reports): [string, string][] =>
-  shown === "timeline" || (shown === "machine" && timeline)
-    ? KEYS.filter(([key]) => isLive() || (key !== "End" && key !== "Space")).slice(0, 6)
-    : shown === "compare" ? COMPARE_KEYS : BOX_KEYS;
+const keysOf = (shown: View, { timeline }: Reports): [string, string][] => {
+  if (shown === "timeline" || (shown === "machine" && timeline)) {
+    return KEYS.filter(([key]) => isLive() || (key !== "End" && key !== "Space")).slice(0, 6);
+  }
+  if (shown === "compare") return COMPARE_KEYS;
+  return shown === "treemap" ? [...BOX_KEYS, ...MAP_KEYS] : shown === "stacks" ? [...BOX_KEYS, ...STACK_KEYS] : BOX_KEYS;
+};
+
+// Those of all views, and what the one that is shown adds.
+const allKeys = (shown: View, reports: Reports): [string, string][] => {
+  const own = keysOf(shown, reports);
+  return shown === "timeline" ? KEYS : [...own, ...KEYS.filter((one) => !own.includes(one) && !own.some(([key]) => key === one[0]))];
+};
 
 export function App({ failure }: { failure: string | null }): ComponentChildren {
   const reports = shownReports.value;
   const { timeline, info, treemap, trace, ledger } = reports;
   const views = viewsOf(reports);
-  const shown = views.includes(view.value) ? view.value : views[0] ?? "timeline";
+  const boxes = useMemo(() => treemap ?? (ledger && ledgerTreemap(ledger)), [treemap, ledger]);
+  const shown = views.includes(view.value) ? view.value : views.find((one) => isThere(one, reports)) ?? views[0] ?? "timeline";
   useEffect(() => need(shown));
   const { name, what, from } = about(reports);
   const strip = shown === "timeline" ? headlines(reports) : shown === "stacks" && trace ? traceHeadlines(trace) : shown === "machine" ? (showsPages(reports) ? machineHeadlines(ledger!) : historyHeadlines(reports)) : [];
@@ -246,9 +270,9 @@ export function App({ failure }: { failure: string | null }): ComponentChildren 
         ) : served.value !== null && !isThere(shown, reports) ? (
           <Waiting view={shown} />
         ) : shown === "treemap" ? (
-          <TreemapView data={treemap!} />
+          <TreemapView data={boxes!} base={reports.treemapbase} />
         ) : shown === "stacks" ? (
-          <StacksView trace={trace!} />
+          <StacksView trace={trace!} base={reports.tracebase} />
         ) : shown === "machine" ? (
           showsPages(reports) ? <MachineView ledger={ledger!} /> : <HistoryView reports={reports} />
         ) : shown === "compare" ? (
@@ -274,7 +298,7 @@ export function App({ failure }: { failure: string | null }): ComponentChildren 
       </footer>
       {showsKeys.value && (
         <div class="allkeys" role="dialog" aria-label="all keys">
-          <table><tbody>{[...KEYS, ...BOX_KEYS, ...COMPARE_KEYS].map(([key, does]) => <tr><td><kbd>{key}</kbd></td><td>{does}</td></tr>)}</tbody></table>
+          <table><tbody>{allKeys(shown, reports).map(([key, does]) => <tr><td><kbd>{key}</kbd></td><td>{does}</td></tr>)}</tbody></table>
         </div>
       )}
       <div class="hidden" aria-live="polite">

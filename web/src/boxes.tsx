@@ -1,7 +1,7 @@
 // Boxes on a canvas with one layer that knows which one is where: what the
 // treemap and the stacks are drawn with.
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { theme } from "./state";
 import { FONT, token } from "./paint";
 
@@ -12,6 +12,7 @@ export interface Box<T> {
   height: number;
   depth: number;
   item: T;
+  isGroup?: boolean; // others are drawn inside of it
 }
 
 // The deepest box at the point. Boxes come with those they are in before them.
@@ -51,7 +52,7 @@ export function neighbour<T>(boxes: Box<T>[], from: Box<T>, direction: Direction
 }
 
 export interface Look<T> {
-  fill(box: Box<T>): string | CanvasPattern;
+  fill(box: Box<T>): string | CanvasPattern | null; // null: nothing is seen of it
   ink(box: Box<T>): string;
   // Of a box's text the forms, longest first, and its size at the right or below.
   names(box: Box<T>): string[];
@@ -77,7 +78,8 @@ function drawText<T>(context: CanvasRenderingContext2D, box: Box<T>, look: Look<
   const fit = (most: number): string => look.names(box).find((form) => context.measureText(form).width <= most) ?? "";
   const besides = isRow ? fit(room - amountRoom) : "";
   const name = besides || fit(room);
-  if (name) context.fillText(name, box.x + PADDING, line);
+  if (!name) return;
+  context.fillText(name, box.x + PADDING, line);
   context.font = `12px ${FONT}`;
   if (besides) {
     context.fillText(amount, box.x + box.width - PADDING - amountRoom + 8, line);
@@ -93,6 +95,7 @@ interface Props<T> {
   height: number;
   chosen: T | null;
   summary: string;
+  says(item: T): string; // what is read out of a box that is chosen
   choose(item: T): void;
   enter(item: T): void;
   leave(): void;
@@ -104,7 +107,8 @@ export function BoxCanvas<T>(props: Props<T>): ComponentChildren {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [hover, setHover] = useState<{ box: Box<T>; x: number; y: number } | null>(null);
   useLayoutEffect(() => setHover(null), [boxes]);
-  useEffect(() => {
+  // Before the frame is shown: what is chosen and the picture change together.
+  useLayoutEffect(() => {
     const element = canvas.current!;
     const ratio = devicePixelRatio;
     element.width = Math.round(width * ratio);
@@ -115,20 +119,17 @@ export function BoxCanvas<T>(props: Props<T>): ComponentChildren {
     context.fillRect(0, 0, width, height);
     context.textAlign = "left";
     for (const box of boxes) {
+      const fill = look.fill(box);
+      if (fill === null) continue;
       context.globalAlpha = look.fades(box) ? 0.25 : 1;
-      context.fillStyle = look.fill(box);
+      context.fillStyle = fill;
       // One pixel of ground parts neighbours; what is thinner is drawn as it is.
       context.fillRect(box.x, box.y, Math.max(box.width - 1, box.width / 2), Math.max(box.height - 1, box.height / 2));
       drawText(context, box, look);
     }
     context.globalAlpha = 1;
-    const marked = boxes.find((box) => box.item === chosen);
-    if (marked) {
-      context.strokeStyle = token("ink");
-      context.lineWidth = 2;
-      context.strokeRect(marked.x + 1, marked.y + 1, Math.max(marked.width - 3, 1), Math.max(marked.height - 3, 1));
-    }
-  }, [boxes, look, width, height, chosen, theme.value]);
+  }, [boxes, look, width, height, theme.value]);
+  const marked = chosen === null ? undefined : boxes.find((box) => box.item === chosen);
   const at = (event: MouseEvent): Box<T> | null => {
     const area = canvas.current!.getBoundingClientRect();
     return boxAt(boxes, event.clientX - area.left, event.clientY - area.top);
@@ -171,13 +172,16 @@ export function BoxCanvas<T>(props: Props<T>): ComponentChildren {
           if (box) props.enter(box.item);
         }}
       />
+      {marked && <i class="chosen" style={{ left: `${marked.x}px`, top: `${marked.y}px`, width: `${Math.max(marked.width - 1, 3)}px`, height: `${Math.max(marked.height - 1, 3)}px` }} />}
+      <span class="hidden" aria-live="polite">{chosen === null ? "" : props.says(chosen)}</span>
       {hover && (
         <div
           class="tooltip"
           style={{
             top: `${hover.y > height / 2 ? "auto" : `${hover.y + 14}px`}`,
             bottom: `${hover.y > height / 2 ? `${height - hover.y + 14}px` : "auto"}`,
-            ...(hover.x > width / 2 ? { right: `${width - hover.x + 10}px` } : { left: `${hover.x + 10}px` }),
+            // On a phone it is as wide as the picture, and never wider.
+            ...(width < 640 ? { left: "0", right: "0", whiteSpace: "normal" } : hover.x > width / 2 ? { right: `${width - hover.x + 10}px` } : { left: `${hover.x + 10}px` }),
           }}
         >
           {props.tooltip(hover.box)}

@@ -44,6 +44,9 @@ export const PEBBLES = {
   dark: ["#b39b7c", "#7fa99f", "#b98aa0", "#94a2cc", "#a9ac7a", "#9a8bbd", "#7fa5bb", "#bd9686"],
 };
 
+// Where colour says nothing of what it is: the kernel itself, groups.
+export const NEUTRAL = { light: "#d3dae2", dark: "#4a5563" };
+
 export type Theme = "light" | "dark";
 
 const BY_TOKEN = new Map(KINDS.map((one) => [one.token, one]));
@@ -69,3 +72,29 @@ export function contrast(one: string, other: string): number {
 // White or nearly black, whichever reads better on it.
 export const textOn = (fill: string): string =>
   contrast(fill, "#ffffff") >= contrast(fill, "#0b0f14") ? "#ffffff" : "#0b0f14";
+
+// Change as area: from what did not change to what is new, or gone.
+const CHANGE = {
+  light: { grew: "#e08a4e", same: "#eceff3", fell: "#6ea7d6" },
+  dark: { grew: "#d9833f", same: "#1f2731", fell: "#4f8fc6" },
+};
+export const CHANGE_STEPS = 5;
+
+// From -5 (gone) over 0 to 5 (new), by the share of the larger side. Nothing
+// stands quite still: what moved by less than a hundredth did not change.
+export function changeStep(before: number, after: number): number {
+  const share = (after - before) / Math.max(before, after, 1);
+  if (Math.abs(share) < 0.01) return 0;
+  return Math.sign(share) * Math.ceil(Math.abs(share) * CHANGE_STEPS);
+}
+
+function mixed(one: string, other: string, share: number): string {
+  const part = (colour: string, at: number): number => parseInt(colour.slice(at, at + 2), 16);
+  const mix = (at: number): number => Math.round(part(one, at) * (1 - share) + part(other, at) * share);
+  return `#${[1, 3, 5].map((at) => mix(at).toString(16).padStart(2, "0")).join("")}`;
+}
+
+export function changeFill(step: number, theme: Theme): string {
+  const { grew, same, fell } = CHANGE[theme];
+  return mixed(same, step > 0 ? grew : fell, Math.abs(step) / CHANGE_STEPS);
+}

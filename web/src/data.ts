@@ -171,8 +171,13 @@ export interface Info {
 
 export interface TreeNode {
   name: string;
-  kind: "kernel" | "rest" | "group" | "process" | "object";
+  kind: "kernel" | "rest" | "group" | "process" | "object" | "portion" | "other";
   bytes: number;
+  // One that is not there is not known of this box.
+  pss_bytes?: number;
+  private_bytes?: number;
+  charged_bytes?: number;
+  swap_bytes?: number;
   id?: string;
   pid?: number;
   category?: string;
@@ -187,6 +192,7 @@ export interface Treemap {
   process_count: number;
   unknown_process_count: number;
   tree: TreeNode;
+  unknown?: Record<string, string>; // sizes of which the capture tells nothing
   notes: string[];
 }
 
@@ -196,6 +202,10 @@ export interface TraceStack {
   pages: number;
   // Not there where the past is not known.
   machine_peak_pages?: number;
+  // Not there where nobody looked at what only rises.
+  grown_pages?: number;
+  allocations?: number;
+  oldest_ns?: number;
   stacks?: TraceStack[];
 }
 
@@ -205,6 +215,7 @@ export interface TraceTask {
   pages: number;
   // Not there where the past is not known.
   machine_peak_pages?: number;
+  oldest_ns?: number;
   stacks?: TraceStack[];
 }
 
@@ -217,6 +228,7 @@ export interface Trace {
   sample_period: number;
   pages: number;
   peak_pages?: number | null;
+  grown_pages?: number | null;
   exact: boolean;
   lost: number;
   untracked_frees: number;
@@ -282,13 +294,15 @@ export interface Reports {
   info?: Info;
   treemap?: Treemap;
   trace?: Trace;
+  tracebase?: Trace; // what the trace is compared with
+  treemapbase?: Treemap;
   diff?: Diff;
   ledger?: Ledger;
   machine?: Machine;
   ps?: Ps;
 }
 
-const NAMES = ["timeline", "peak", "info", "treemap", "trace", "ledger", "diff", "machine", "ps", "served"] as const;
+const NAMES = ["timeline", "peak", "info", "treemap", "treemapbase", "trace", "tracebase", "ledger", "diff", "machine", "ps", "served"] as const;
 
 // What a page has inside: reports, or where to ask for them.
 export interface Embedded extends Reports {

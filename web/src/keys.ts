@@ -3,11 +3,7 @@ import { viewsOf } from "./app";
 import type { Timeline } from "./data";
 import { choosePeak, momentIndex } from "./moment";
 import { reports, togglePause } from "./served";
-import { base, dense, grouping, GROUPINGS, metric, METRICS, moment, selected, showsKeys, theme, view, zoom } from "./state";
-
-function next<T>(all: readonly T[], one: T): T {
-  return all[(all.indexOf(one) + 1) % all.length]!;
-}
+import { base, dense, grouping, GROUPINGS, metric, METRICS, moment, next, selected, showsKeys, theme, view, viewKeys, zoom } from "./state";
 
 function zoomBy(timeline: Timeline, factor: number): void {
   const times = timeline.ticks.elapsed_ns;
@@ -76,7 +72,7 @@ export function followKeys(): void {
     if (event.key === " " && element.matches("button, a")) return;
     const asked = viewsOf(reports.value)[parseInt(event.key, 10) - 1];
     if (asked && !event.ctrlKey) view.value = asked;
-    const action = actions[event.key];
+    const action = viewKeys.value[event.key] ?? actions[event.key];
     if (!action || (event.ctrlKey && !event.key.startsWith("Arrow"))) return;
     if (event.key.startsWith("Arrow")) event.preventDefault();
     action(event);

@@ -24,7 +24,7 @@ export const newest = signal(0);
 // Any of these sets is enough.
 const NEEDS: Record<View, Part[][]> = {
   timeline: [["timeline"]],
-  treemap: [["treemap"]],
+  treemap: [["treemap"], ["ledger"]],
   stacks: [["trace"]],
   machine: [["ledger"], ["machine", "timeline"]],
   compare: [["diff"], ["timeline"]],
@@ -180,8 +180,9 @@ export function chooseMachine(what: (typeof machineOf)["value"]): void {
 // When a view is opened that has nothing to show yet.
 export function need(view: View): void {
   const part = partOf(view);
-  if (served.value === null || isThere(view, reports.value) || loads.value[part] || part === "timeline") return;
+  if (served.value === null || reports.value[part] || loads.value[part] || part === "timeline") return;
   if (part === "diff" && !diffSides.value) return;
+  if (part === "ledger" && reports.value.machine) return;
   void load(part);
 }
 

@@ -2,233 +2,357 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { BoxCanvas, type Box, type Look } from "./boxes";
-import { contrast, PEBBLES, textOn } from "./colours";
-import type { Trace, TraceStack } from "./data";
-import { count, percent, size, visible } from "./format";
+import { ChangeLegend, Choices, nextChoice, type Choice } from "./choices";
+import { changeFill, changeStep, contrast, NEUTRAL, PEBBLES, textOn } from "./colours";
+import type { Trace } from "./data";
+import { change, count, counted, duration, percent, size, visible } from "./format";
+import { bottomUp, heldBy, heldThrough, keyOf, largestFunctions, moduleSums, sandwich, topDown, type Frame, type FunctionName, type Sandwich } from "./frames";
 import { token } from "./paint";
-import { filter, stackMoment, stackOrder, STACK_MOMENTS, STACK_ORDERS, theme, type StackMoment } from "./state";
+import { filter, next, stackColour, stackMiddle, stackMoment, stackOrder, STACK_COLOURS, STACK_ORDERS, theme, type StackMoment } from "./state";
 import { Number } from "./table";
+import { useKeys } from "./viewkeys";
 import { useWidth } from "./width";
-
-export interface Frame {
-  name: string;
-  module: string;
-  held: number; // pages, of this frame and what it called
-  own: number;
-  calls: Frame[];
-  parent: Frame | null;
-  tasks: Map<string, number>;
-}
-
-const MOMENT_NAMES: Record<StackMoment, string> = { peak: "at the peak", now: "now" };
-
-const pagesOf = (stack: TraceStack, at: StackMoment): number => (at === "peak" ? (stack.machine_peak_pages ?? stack.pages) : stack.pages);
-
-export const knowsPeak = (trace: Trace): boolean => trace.tasks.some((task) => task.machine_peak_pages !== undefined);
-
-const frame = (name: string, module: string, parent: Frame | null): Frame => ({
-  name, module, held: 0, own: 0, calls: [], parent, tasks: new Map(),
-});
-
-function child(parent: Frame, name: string, module: string, index: Map<Frame, Map<string, Frame>>): Frame {
-  let known = index.get(parent);
-  if (!known) index.set(parent, (known = new Map()));
-  const key = `${module}\n${name}`;
-  let found = known.get(key);
-  if (!found) {
-    found = frame(name, module, parent);
-    known.set(key, found);
-    parent.calls.push(found);
-  }
-  return found;
-}
-
-// Stacks of all tasks as one tree: callers on top, or from the allocation up.
-export function makeTree(trace: Trace, at: StackMoment, isBottomUp: boolean): Frame {
-  const root = frame("all kernel stacks", "", null);
-  const index = new Map<Frame, Map<string, Frame>>();
-  const book = (into: Frame, pages: number, task: string): void => {
-    into.held += pages;
-    into.tasks.set(task, (into.tasks.get(task) ?? 0) + pages);
-  };
-  for (const task of trace.tasks) {
-    const name = `${task.name}${task.pid ? ` (${task.pid})` : ""}`;
-    // Own pages of each node are what is left when its calls are taken off.
-    const walk = (stacks: TraceStack[], callers: TraceStack[]): void => {
-      for (const stack of stacks) {
-        const chain = [...callers, stack];
-        const below = (stack.stacks ?? []).reduce((sum, one) => sum + pagesOf(one, at), 0);
-        const own = Math.max(0, pagesOf(stack, at) - below);
-        if (own > 0) {
-          let into = root;
-          book(root, own, name);
-          for (const one of isBottomUp ? [...chain].reverse() : chain) {
-            into = child(into, one.symbol, one.module ?? "", index);
-            book(into, own, name);
-          }
-          into.own += own;
-        }
-        if (stack.stacks) walk(stack.stacks, chain);
-      }
-    };
-    walk(task.stacks ?? [], []);
-  }
-  const sort = (one: Frame): void => {
-    one.calls.sort((a, b) => b.held - a.held);
-    one.calls.forEach(sort);
-  };
-  sort(root);
-  return root;
-}
 
 const ROW = 25;
 
-export function layout(root: Frame, width: number): Box<Frame>[] {
+// Callers above what they call, the largest first. What is thinner than half a
+// pixel is left out, and so is what is below it.
+export function layout(root: Frame, at: StackMoment, width: number): Box<Frame>[] {
   const boxes: Box<Frame>[] = [];
+  const scale = width / Math.max(root.pages[at], 1);
   const walk = (one: Frame, x: number, depth: number): void => {
-    const share = (width * one.held) / Math.max(root.held, 1);
-    if (share < 0.5) return;
-    boxes.push({ x, y: depth * ROW, width: share, height: ROW, depth, item: one });
-    let next = x;
-    for (const call of one.calls) {
-      walk(call, next, depth + 1);
-      next += (width * call.held) / Math.max(root.held, 1);
+    boxes.push({ x, y: depth * ROW, width: one.pages[at] * scale, height: ROW, depth, item: one });
+    let left = x;
+    const wide = one.calls.filter((call) => call.pages[at] * scale >= 0.5);
+    for (const call of wide.sort((a, b) => b.pages[at] - a.pages[at])) {
+      walk(call, left, depth + 1);
+      left += call.pages[at] * scale;
     }
   };
-  walk(root, 0, 0);
+  if (root.pages[at] > 0) walk(root, 0, 0);
   return boxes;
 }
 
-function modules(root: Frame): Map<string, number> {
-  const sums = new Map<string, number>();
-  const walk = (one: Frame, nearest: string): void => {
-    const module = one.module || nearest;
-    if (one.own > 0) sums.set(module, (sums.get(module) ?? 0) + one.own);
-    for (const call of one.calls) walk(call, module);
-  };
-  walk(root, "");
-  return sums;
+// The function in the middle, its callers growing upwards from it.
+export function layoutSandwich({ callers, callees }: Sandwich, at: StackMoment, width: number): Box<Frame>[] {
+  const above = layout(callers, at, width).filter((box) => box.depth > 0);
+  const middle = Math.max(0, ...above.map((box) => box.depth));
+  const moved = (box: Box<Frame>, depth: number): Box<Frame> => ({ ...box, depth, y: depth * ROW });
+  return [
+    ...above.map((box) => moved(box, middle - box.depth)),
+    ...layout(callees, at, width).map((box) => moved(box, middle + box.depth)),
+  ];
 }
 
-const KERNEL = { light: "#d3dae2", dark: "#4a5563" };
+export const knowsPeak = (trace: Trace): boolean => trace.tasks.some((task) => task.machine_peak_pages !== undefined);
 
-export function StacksView({ trace }: { trace: Trace }): ComponentChildren {
-  const tree = useMemo(
-    () => makeTree(trace, stackMoment.value, stackOrder.value === "bottom up"),
-    [trace, stackMoment.value, stackOrder.value],
-  );
+function moments(trace: Trace, base: Trace | undefined): Choice<StackMoment>[] {
+  const knowsGrowth = trace.grown_pages !== undefined && trace.grown_pages !== null;
+  return [
+    { value: "peak", name: "at the peak", refused: knowsPeak(trace) ? undefined : "the past of these pages is not known" },
+    { value: "now", name: "now" },
+    { value: "growth", name: "growth", refused: knowsGrowth ? undefined : "this trace did not look at what only rises: it needs some seconds and `--report growth`, or a page made by `trace -o x.html`" },
+    ...(base ? [{ value: "base" as const, name: "base" }] : []),
+  ];
+}
+
+const EMPTY: Record<StackMoment, string> = {
+  peak: "Nothing was held at the peak.",
+  now: "Every page that was taken has been given back.",
+  growth: "Nothing only rose: no stack held in every stretch of the trace as much as in the one before, and more in the end.",
+  base: "The trace it is compared with held nothing.",
+};
+
+// What a frame held on the two sides that are compared.
+function sides(one: Frame, at: StackMoment, hasBase: boolean): [number, number] {
+  const { peak, now, base, basePeak } = one.pages;
+  if (!hasBase) return [peak, now];
+  return at === "peak" ? [basePeak, peak] : [base, now];
+}
+
+const verbOf = (at: StackMoment): string => (at === "growth" ? "grown" : "held");
+
+interface Relative {
+  frame: Frame;
+  pages: number;
+}
+
+// Callers and calls of a frame, whichever way its tree grows.
+function relatives(one: Frame, at: StackMoment, middle: Sandwich | null): { callers: Relative[]; calls: Relative[] } {
+  const listed = (frames: Frame[]): Relative[] =>
+    frames.map((frame) => ({ frame, pages: frame.pages[at] })).filter(({ pages }) => pages > 0).sort((a, b) => b.pages - a.pages);
+  if (middle && (one === middle.callees || one === middle.callers)) return { callers: listed(middle.callers.calls), calls: listed(middle.callees.calls) };
+  const above = one.parent ? [{ frame: one.parent, pages: one.pages[at] }] : [];
+  return one.isTurned ? { callers: listed(one.calls), calls: above } : { callers: above, calls: listed(one.calls) };
+}
+
+const MOST_ROWS = 8;
+
+export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undefined }): ComponentChildren {
+  const down = useMemo(() => topDown(trace, base), [trace, base]);
+  // Made when it is first looked at, and kept.
+  const turned = useMemo(() => ({ tree: null as Frame | null }), [down]);
+  const up = stackOrder.value === "bottom up" ? (turned.tree ??= bottomUp(down)) : null;
+  const choices = moments(trace, base);
+  const at = choices.find((one) => one.value === stackMoment.value && one.refused === undefined)?.value ?? "now";
+  const isSandwich = stackOrder.value === "sandwich";
+  const held = useMemo(() => (isSandwich ? heldThrough(down, at) : null), [down, at, isSandwich]);
+  const largest = useMemo(() => (held ? largestFunctions(down, held, 1, () => true)[0] : undefined), [down, held]);
+  const middleKey = stackMiddle.value ?? (largest ? keyOf(largest) : "");
+  const middle = useMemo(() => (isSandwich ? sandwich(down, middleKey) : null), [down, isSandwich, middleKey]);
+  const tree = up ?? down;
   const [into, setInto] = useState<Frame | null>(null);
-  const root = into && isBelow(into, tree) ? into : tree;
-  const [chosen, setChosen] = useState<Frame | null>(null);
+  const root = middle ? middle.callees : into && isBelow(into, tree) ? into : tree;
+  const [picked, setChosen] = useState<Frame | null>(null);
+  const chosen = picked && (middle ? isBelow(picked, middle.callees) || isBelow(picked, middle.callers) : isBelow(picked, tree)) ? picked : null;
+  const [said, say] = useState("");
   const [host, width] = useWidth();
-  const boxes = useMemo(() => (width > 0 ? layout(root, width) : []), [root, width]);
-  const height = Math.max(ROW, ...boxes.map((box) => box.y + ROW));
+  const boxes = useMemo(
+    () => (width === 0 ? [] : middle ? layoutSandwich(middle, at, width) : layout(root, at, width)),
+    [root, middle, at, width],
+  );
+  const height = boxes.reduce((most, box) => Math.max(most, box.y + ROW), ROW);
   const bytes = (pages: number): number => pages * trace.page_size_bytes;
-  const byModule = useMemo(() => [...modules(tree)].sort(([, a], [, b]) => b - a), [tree]);
+  const byModule = useMemo(() => [...moduleSums(down, at)].sort(([, a], [, b]) => b - a), [down, at]);
+  const places = useMemo(() => new Map(byModule.filter(([name]) => name !== "").map(([name], place) => [name, place])), [byModule]);
   const colourOf = (module: string): string => {
-    if (module === "") return KERNEL[theme.value];
-    const place = byModule.filter(([name]) => name !== "").findIndex(([name]) => name === module);
-    return place >= 0 && place < 8 ? PEBBLES[theme.value][place]! : token("bg3");
+    if (module === "") return NEUTRAL[theme.value];
+    return PEBBLES[theme.value][places.get(module) ?? PEBBLES.light.length] ?? token("bg3");
   };
+  const canTellChange = base !== undefined || knowsPeak(trace);
+  const isByChange = stackColour.value === "change" && canTellChange && at !== "growth";
   const searched = filter.value.toLowerCase();
-  const matches = (one: Frame): boolean => searched !== "" && `${one.name} ${one.module}`.toLowerCase().includes(searched);
-  const look: Look<Frame> = useMemo(
-    () => ({
-      fill: (box) => (box.item.parent === null ? token("bg3") : colourOf(box.item.module)),
+  const matches = (one: FunctionName): boolean => searched !== "" && `${one.name} ${one.module}`.toLowerCase().includes(searched);
+  const look: Look<Frame> = useMemo(() => {
+    const [ground, text] = [token("bg3"), token("t1")];
+    const fill = (box: Box<Frame>): string => {
+      if (isByChange) return changeFill(changeStep(...sides(box.item, at, base !== undefined)), theme.value);
+      return box.item.parent === null && !middle ? ground : colourOf(box.item.module);
+    };
+    const amount = (box: Box<Frame>): string => {
+      if (!isByChange) return size(bytes(box.item.pages[at]));
+      const [before, after] = sides(box.item, at, base !== undefined);
+      return change(bytes(after - before));
+    };
+    return {
+      fill,
       ink: (box) => {
-        const fill = box.item.parent === null ? token("bg3") : colourOf(box.item.module);
-        return contrast(fill, token("t1")) >= 4.5 ? token("t1") : textOn(fill);
+        const on = fill(box);
+        return contrast(on, text) >= 4.5 ? text : textOn(on);
       },
       names: (box) => [visible(box.item.name)],
-      amount: (box) => size(bytes(box.item.held)),
+      amount,
       isTitle: () => false,
       fades: (box) => searched !== "" && !matches(box.item),
-    }),
-    [theme.value, searched, byModule],
-  );
+    };
+  }, [theme.value, searched, places, isByChange, at, middle]);
+  const found = useMemo(() => (searched ? heldBy(down, at, matches) : 0), [down, at, searched]);
+  const hop = (by: number): void => {
+    const hits = boxes.filter((box) => matches(box.item));
+    if (hits.length === 0) return say("no frame that is drawn matches");
+    const place = hits.findIndex((box) => box.item === chosen);
+    setChosen(hits[(place + by + hits.length + (place < 0 && by < 0 ? 1 : 0)) % hits.length]!.item);
+  };
+  const turn = (order: (typeof STACK_ORDERS)[number]): void => {
+    // Also one that was chosen in another order.
+    if (order === "sandwich" && picked && picked.parent) stackMiddle.value = keyOf(picked);
+    stackOrder.value = order;
+  };
+  const enter = (one: Frame): void => {
+    if (isSandwich) stackMiddle.value = keyOf(one);
+    else setInto(one);
+    setChosen(null);
+  };
+  const colours: Choice<(typeof STACK_COLOURS)[number]>[] = [
+    { value: "module", name: "module" },
+    {
+      value: "change", name: "change",
+      refused: !canTellChange ? "there is nothing to compare with: `trace A.tdm --base B.tdm -o x.html`" : at === "growth" ? "growth is the change already" : undefined,
+    },
+  ];
+  useKeys({
+    m: () => (stackMoment.value = nextChoice(choices, at)),
+    b: () => turn(next(STACK_ORDERS, stackOrder.value)),
+    c: () => (stackColour.value = nextChoice(colours, isByChange ? "change" : "module")),
+    n: () => hop(1),
+    N: () => hop(-1),
+    Escape: () => (isSandwich ? (stackOrder.value = "top down") : setInto(null)),
+  });
   const about = chosen ?? root;
-  const found = searched ? sumOf(tree, matches) : 0;
-  const rows = (list: [string, number][], mono = false): ComponentChildren =>
-    list.slice(0, 8).map(([name, pages]) => (
-      <tr><td class={`name ${mono ? "mono" : ""}`} title={visible(name)}>{visible(name)}</td><td class="n"><Number bytes={bytes(pages)} /></td></tr>
-    ));
-  const tasks = [...about.tasks].sort(([, a], [, b]) => b - a);
+  const verb = verbOf(at);
+  const { callers, calls } = relatives(about, at, middle);
+  const shownFunctions = useMemo(() => (held ? largestFunctions(down, held, 10, (one) => searched === "" || matches(one)) : []), [down, held, searched]);
   return (
     <>
       <div class="bar">
         <h2>Where the pages came from</h2>
-        <span class="choices" role="group" aria-label="moment">
-          {STACK_MOMENTS.filter((one) => one === "now" || knowsPeak(trace)).map((one) => (
-            <button aria-pressed={stackMoment.value === one || !knowsPeak(trace)} onClick={() => (stackMoment.value = one)}>{MOMENT_NAMES[one]}</button>
-          ))}
-        </span>
-        <span class="choices" role="group" aria-label="order">
-          {STACK_ORDERS.map((one) => (
-            <button aria-pressed={stackOrder.value === one} onClick={() => (stackOrder.value = one)}>{one}</button>
-          ))}
-        </span>
-        {root !== tree && <button class="control" onClick={() => setInto(null)}>all <kbd>Esc</kbd></button>}
+        <Choices label="moment" choices={choices} now={at} choose={(value) => (stackMoment.value = value)} say={say} />
+        <Choices label="order" choices={STACK_ORDERS.map((value) => ({ value, name: value }))} now={stackOrder.value} choose={turn} say={say} />
+        <span class="note">colour</span>
+        <Choices label="colour" choices={colours} now={isByChange ? "change" : "module"} choose={(value) => (stackColour.value = value)} say={say} />
+        {root !== tree && !middle && <button class="control" onClick={() => setInto(null)}>all <kbd>Esc</kbd></button>}
         <span class="push" />
-        {searched !== "" && <span class="note" role="status">{percent(found, tree.held)} % of all, {size(bytes(found))}</span>}
+        <span class="note" role="status">{said || (searched !== "" ? `${percent(found, down.pages[at])} % of all, ${size(bytes(found))}` : "")}</span>
         <input id="find" class="control" type="search" placeholder="search frames  /" aria-label="search frames" value={filter.value} onInput={(event) => (filter.value = event.currentTarget.value)} />
       </div>
+      {isByChange && <ChangeLegend than={base ? `this against the base of ${base.started.slice(0, 16).replace("T", " ")}` : "now against the peak"} />}
+      {down.pages[at] === 0 && <div class="state" role="status"><h2>No stacks to draw</h2><p>{EMPTY[at]}</p></div>}
       <div ref={host} class="picture flame">
-        {width > 0 && (
+        {width > 0 && boxes.length > 0 && (
           <BoxCanvas
             boxes={boxes}
             look={look}
             width={width}
             height={height}
-            chosen={chosen}
-            summary={`stacks of the kernel that hold ${size(bytes(tree.held))}; ${tree.calls.slice(0, 5).map((one) => `${visible(one.name)} ${size(bytes(one.held))}`).join(", ")}`}
+            chosen={chosen ?? (middle ? middle.callees : null)}
+            summary={`stacks of the kernel that hold ${size(bytes(down.pages[at]))}; ${boxes.slice(1, 6).map(({ item }) => `${visible(item.name)} ${size(bytes(item.pages[at]))}`).join(", ")}`}
+            says={(one) => `${visible(one.name)} ${size(bytes(one.pages[at]))}, ${percent(one.pages[at], down.pages[at])} percent`}
             choose={(one: Frame) => setChosen(one)}
-            enter={(one) => setInto(one)}
-            leave={() => setInto(root.parent)}
-            tooltip={(box) => (
-              <>
-                <b class="mono">{visible(box.item.name)}</b> {box.item.module && visible(box.item.module)}
-                <div>{size(bytes(box.item.held))}, {count(box.item.held)} pages, {percent(box.item.held, tree.held)} % of all</div>
-              </>
-            )}
+            enter={enter}
+            leave={() => (isSandwich ? (stackOrder.value = "top down") : setInto(root.parent))}
+            tooltip={(box) => <Tip one={box.item} at={at} trace={trace} whole={down.pages[at]} hasBase={base !== undefined} compares={canTellChange} />}
           />
         )}
       </div>
       <div class="three">
-        <table class="rows">
-          <thead><tr><th>module nearest the page</th><th class="n">held ↓</th><th class="n">%</th></tr></thead>
-          <tbody>
-            {byModule.slice(0, 10).map(([name, pages]) => (
-              <tr>
-                <td class="name"><span class="swatch" style={{ backgroundColor: colourOf(name) }} />{name === "" ? "kernel itself" : visible(name)}</td>
-                <td class="n"><Number bytes={bytes(pages)} /></td>
-                <td class="n">{percent(pages, tree.held)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-        <div>
-          <p><b class="mono">{visible(about.name)}</b> <span class="note">{visible(about.module)}</span> {size(bytes(about.held))} held, {percent(about.held, tree.held)} % of all</p>
+        {isSandwich ? (
           <table class="rows">
-            <thead><tr><th>calls</th><th class="n">held</th></tr></thead>
-            <tbody>{rows(about.calls.map((one) => [one.name, one.held]), true)}</tbody>
+            <thead><tr><th>functions{searched && " that match"}</th><th class="n">through it ↓</th></tr></thead>
+            <tbody>
+              {shownFunctions.map((one) => (
+                <tr aria-selected={keyOf(one) === middleKey}>
+                  <td class="name mono"><button class="bare" onClick={() => (stackMiddle.value = keyOf(one))}>{visible(one.name)}</button></td>
+                  <td class="n"><Number bytes={bytes(one.held)} /></td>
+                </tr>
+              ))}
+            </tbody>
           </table>
+        ) : (
+          <Modules verb={verb} rows={byModule} whole={down.pages[at]} bytes={bytes} colourOf={colourOf} />
+        )}
+        <div>
+          <p class="facts">
+            <b class="mono">{visible(about.name)}</b> <span class="note">{visible(about.module)}</span>
+            <span class="push" />
+            <span><b>{size(bytes(about.pages[at]))}</b> {verb}, {percent(about.pages[at], down.pages[at])} % of all</span>
+            <Facts one={about} at={at} bytes={bytes} hasBase={base !== undefined} compares={canTellChange} />
+          </p>
+          <Relatives title="called by" verb={verb} list={callers} bytes={bytes} choose={setChosen} none="nobody: the way into the kernel" />
+          <Relatives title="calls" verb={verb} list={calls} bytes={bytes} choose={setChosen} none="nothing: here pages are taken" />
         </div>
-        <table class="rows">
-          <thead><tr><th>tasks</th><th class="n">held</th></tr></thead>
-          <tbody>{rows(tasks)}</tbody>
-          {tasks.length > 8 && <tfoot><tr><td class="name">{count(tasks.length - 8)} others</td><td class="n"><Number bytes={bytes(tasks.slice(8).reduce((sum, [, pages]) => sum + pages, 0))} /></td></tr></tfoot>}
-        </table>
+        <TaskTable one={about} at={at} bytes={bytes} />
       </div>
     </>
+  );
+}
+
+interface Compared {
+  one: Frame;
+  at: StackMoment;
+  hasBase: boolean;
+  compares: boolean;
+}
+
+function Tip({ one, at, trace, whole, hasBase, compares }: Compared & { trace: Trace; whole: number }): ComponentChildren {
+  const bytes = (pages: number): number => pages * trace.page_size_bytes;
+  const [before, after] = sides(one, at, hasBase);
+  return (
+    <>
+      <b class="mono">{visible(one.name)}</b> {one.module && visible(one.module)}
+      <div>{size(bytes(one.pages[at]))}, {count(one.pages[at])} pages, {percent(one.pages[at], whole)} % of all</div>
+      {compares && <div>{change(bytes(after - before))} {hasBase ? "against the base" : "since the peak"}</div>}
+    </>
+  );
+}
+
+function Facts({ one, at, bytes, hasBase, compares }: Compared & { bytes(pages: number): number }): ComponentChildren {
+  const [before, after] = sides(one, at, hasBase);
+  const oldest = one.oldestNs();
+  return (
+    <>
+      {one.pages.allocations > 0 && <span><b>{count(one.pages.allocations)}</b> {one.pages.allocations === 1 ? "allocation" : "allocations"} in all</span>}
+      {oldest !== null && <span>oldest <b>{duration(oldest)}</b></span>}
+      {compares && after !== before && <span class={after > before ? "grew" : "fell"}>{change(bytes(after - before))} {hasBase ? "against the base" : "since the peak"}</span>}
+    </>
+  );
+}
+
+interface ModuleProps {
+  verb: string;
+  rows: [string, number][];
+  whole: number;
+  bytes(pages: number): number;
+  colourOf(module: string): string;
+}
+
+function Modules({ verb, rows, whole, bytes, colourOf }: ModuleProps): ComponentChildren {
+  const shown = rows.slice(0, 10);
+  const rest = rows.slice(10);
+  const most = Math.max(1, ...rows.map(([, pages]) => pages));
+  return (
+    <table class="rows">
+      <thead><tr><th>module nearest the page</th><th /><th class="n">{verb} ↓</th><th class="n">%</th></tr></thead>
+      <tbody>
+        {shown.map(([name, pages]) => (
+          <tr>
+            <td class="name"><span class="swatch" style={{ backgroundColor: colourOf(name) }} />{name === "" ? "kernel itself" : visible(name)}</td>
+            <td><span class="share"><i style={{ width: `${(100 * pages) / most}%`, backgroundColor: colourOf(name) }} /></span></td>
+            <td class="n"><Number bytes={bytes(pages)} /></td>
+            <td class="n">{percent(pages, whole)}</td>
+          </tr>
+        ))}
+        {rest.length > 0 && <tr><td class="name">{counted(rest.length, "other")}</td><td /><td class="n"><Number bytes={bytes(rest.reduce((sum, [, pages]) => sum + pages, 0))} /></td><td /></tr>}
+      </tbody>
+      <tfoot><tr><td class="name">sum</td><td /><td class="n"><Number bytes={bytes(whole)} /></td><td class="n">100</td></tr></tfoot>
+    </table>
+  );
+}
+
+interface RelativesProps {
+  title: string;
+  verb: string;
+  list: Relative[];
+  none: string;
+  bytes(pages: number): number;
+  choose(one: Frame): void;
+}
+
+function Relatives({ title, verb, list, none, bytes, choose }: RelativesProps): ComponentChildren {
+  return (
+    <table class="rows">
+      <thead><tr><th>{title}</th><th class="n">{verb}</th></tr></thead>
+      <tbody>
+        {list.slice(0, MOST_ROWS).map(({ frame, pages }) => (
+          <tr>
+            <td class="name mono" title={visible(frame.name)}><button class="bare" onClick={() => choose(frame)}>{visible(frame.name)}</button></td>
+            <td class="n"><Number bytes={bytes(pages)} /></td>
+          </tr>
+        ))}
+        {list.length > MOST_ROWS && <tr><td class="name">{counted(list.length - MOST_ROWS, "other")}</td><td class="n"><Number bytes={bytes(list.slice(MOST_ROWS).reduce((sum, one) => sum + one.pages, 0))} /></td></tr>}
+        {list.length === 0 && <tr><td class="note" colSpan={2}>{none}</td></tr>}
+      </tbody>
+    </table>
+  );
+}
+
+function TaskTable({ one, at, bytes }: { one: Frame; at: StackMoment; bytes(pages: number): number }): ComponentChildren {
+  const tasks = useMemo(
+    () => [...one.tasks()].map(([name, pages]): [string, number] => [name, pages[at]]).filter(([, pages]) => pages > 0).sort(([, a], [, b]) => b - a),
+    [one, at],
+  );
+  return (
+    <table class="rows">
+      <thead><tr><th>tasks</th><th class="n">{verbOf(at)}</th></tr></thead>
+      <tbody>
+        {tasks.slice(0, MOST_ROWS).map(([name, pages]) => <tr><td class="name" title={visible(name)}>{visible(name)}</td><td class="n"><Number bytes={bytes(pages)} /></td></tr>)}
+        {tasks.length > MOST_ROWS && <tr><td class="name">{counted(tasks.length - MOST_ROWS, "other")}</td><td class="n"><Number bytes={bytes(tasks.slice(MOST_ROWS).reduce((sum, [, pages]) => sum + pages, 0))} /></td></tr>}
+      </tbody>
+      <tfoot><tr><td class="name">sum</td><td class="n"><Number bytes={bytes(one.pages[at])} /></td></tr></tfoot>
+    </table>
   );
 }
 
 function isBelow(one: Frame, root: Frame): boolean {
   for (let at: Frame | null = one; at; at = at.parent) if (at === root) return true;
   return false;
-}
-
-// Pages below the topmost frames that match: none is counted twice.
-function sumOf(one: Frame, matches: (one: Frame) => boolean): number {
-  return matches(one) ? one.held : one.calls.reduce((sum, call) => sum + sumOf(call, matches), 0);
 }

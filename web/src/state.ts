@@ -13,7 +13,7 @@ export type Metric = (typeof METRICS)[number];
 export const view = signal<View>("timeline");
 export const grouping = signal<Grouping>("kind");
 export const metric = signal<Metric>("pss");
-export const STACK_MOMENTS = ["peak", "now"] as const;
+export const STACK_MOMENTS = ["peak", "now", "growth", "base"] as const;
 export type StackMoment = (typeof STACK_MOMENTS)[number];
 export const stackMoment = signal<StackMoment>("peak");
 export const COMPARE_BY = ["kind", "process", "mapping"] as const;
@@ -21,8 +21,21 @@ export type CompareBy = (typeof COMPARE_BY)[number];
 export const compareBy = signal<CompareBy>("kind");
 export const COMPARE_OF = ["peak to peak", "two moments"] as const;
 export const compareOf = signal<(typeof COMPARE_OF)[number]>("peak to peak");
-export const STACK_ORDERS = ["top down", "bottom up"] as const;
-export const stackOrder = signal<(typeof STACK_ORDERS)[number]>("top down");
+export const STACK_ORDERS = ["top down", "bottom up", "sandwich"] as const;
+export type StackOrder = (typeof STACK_ORDERS)[number];
+export const stackOrder = signal<StackOrder>("top down");
+// The function in the middle of a sandwich, as frames.ts names it.
+export const stackMiddle = signal<string | null>(null);
+export const STACK_COLOURS = ["module", "change"] as const;
+export const stackColour = signal<(typeof STACK_COLOURS)[number]>("module");
+export const MAP_SIZES = ["pss", "private", "charged", "swap"] as const;
+export type MapSize = (typeof MAP_SIZES)[number];
+// null: as the page was made.
+export const mapSize = signal<MapSize | null>(null);
+export const MAP_COLOURS = ["kind", "growth"] as const;
+export const mapColour = signal<(typeof MAP_COLOURS)[number]>("kind");
+// What the keys of the view that is shown do, beside those of all views.
+export const viewKeys = signal<Record<string, () => void>>({});
 // Index into the drawn ticks; null: the peak.
 export const moment = signal<number | null>(null);
 // Of the machine: its counters over time, or all its pages at one moment.
@@ -44,6 +57,8 @@ export const theme = signal<Theme>("light");
 export const dense = signal(false);
 export const showsKeys = signal(false);
 
+export const next = <T>(all: readonly T[], one: T): T => all[(all.indexOf(one) + 1) % all.length]!;
+
 const oneOf = <T extends string>(all: readonly T[], word: string | null, otherwise: T): T =>
   all.find((one) => one === word) ?? otherwise;
 
@@ -60,6 +75,12 @@ function readFragment(): void {
   zoom.value = span.length === 2 && span[0]! < span[1]! ? [span[0]!, span[1]!] : null;
   filter.value = words.get("find") ?? "";
   recordingName.value = words.get("rec");
+  stackMoment.value = oneOf(STACK_MOMENTS, words.get("stacks"), "peak");
+  stackOrder.value = oneOf(STACK_ORDERS, words.get("order"), "top down");
+  stackMiddle.value = words.get("middle");
+  stackColour.value = oneOf(STACK_COLOURS, words.get("frames"), "module");
+  mapSize.value = MAP_SIZES.find((one) => one === words.get("size")) ?? null;
+  mapColour.value = oneOf(MAP_COLOURS, words.get("boxes"), "kind");
 }
 
 function fragment(): string {
@@ -72,6 +93,12 @@ function fragment(): string {
   if (base.value !== null) words.set("base", String(base.value));
   if (zoom.value) words.set("zoom", zoom.value.map((s) => s.toFixed(3)).join("-"));
   if (filter.value) words.set("find", filter.value);
+  if (stackMoment.value !== "peak") words.set("stacks", stackMoment.value);
+  if (stackOrder.value !== "top down") words.set("order", stackOrder.value);
+  if (stackOrder.value === "sandwich" && stackMiddle.value) words.set("middle", stackMiddle.value);
+  if (stackColour.value !== "module") words.set("frames", stackColour.value);
+  if (mapSize.value) words.set("size", mapSize.value);
+  if (mapColour.value !== "kind") words.set("boxes", mapColour.value);
   return words.toString();
 }
 

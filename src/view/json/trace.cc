@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "analysis/trace_growth.h"
 #include "base/clock.h"
 #include "view/json/trace_modules.h"
 #include "view/json/trace_slab.h"
@@ -18,14 +19,25 @@ using analysis::TraceGroup;
 using analysis::TraceNode;
 using model::Trace;
 
-void write_numbers(base::JsonWriter& json, const TraceNode& node,
-                   bool has_peaks) {
-  write_trace_numbers(json, node.total, has_peaks);
-  json.member("own_pages", node.own_pages);
+// What of the past this trace can tell.
+struct Known {
+  bool peaks = false;
+  bool growth = false;
+};
+
+Known known_of(const Trace& trace) {
+  return {trace.has_peaks, analysis::knows_growth(trace)};
 }
 
-void write_frames(base::JsonWriter& json, const TraceNode& node,
-                  bool has_peaks) {
+void write_numbers(base::JsonWriter& json, const TraceNode& node, Known known) {
+  write_trace_numbers(json, node.total, known.peaks);
+  json.member("own_pages", node.own_pages);
+  json.member("allocations", node.total.allocation_count);
+  if (known.growth) json.member("grown_pages", node.total.grown_pages);
+  if (node.total.oldest_ns > 0) json.member("oldest_ns", node.total.oldest_ns);
+}
+
+void write_frames(base::JsonWriter& json, const TraceNode& node, Known known) {
   json.key("stacks");
   json.begin_array();
   for (const TraceNode& child : node.children) {
@@ -36,8 +48,8 @@ void write_frames(base::JsonWriter& json, const TraceNode& node,
     if (child.address != 0) {
       json.member("address", fmt::format("0x{:x}", child.address));
     }
-    write_numbers(json, child, has_peaks);
-    if (!child.children.empty()) write_frames(json, child, has_peaks);
+    write_numbers(json, child, known);
+    if (!child.children.empty()) write_frames(json, child, known);
     json.end_object();
   }
   json.end_array();
@@ -58,6 +70,7 @@ void write_tasks(base::JsonWriter& json, const Trace& trace) {
   json.key("tasks");
   json.begin_array();
   const TasksByNode tasks = tasks_by_node(trace);
+  const Known known = known_of(trace);
   const TraceNode tree = analysis::make_trace_tree(trace, {});
   for (const TraceNode& node : tree.children) {
     json.begin_object();
@@ -74,11 +87,24 @@ void write_tasks(base::JsonWriter& json, const Trace& trace) {
         json.member("folded_count", task->folded_count);
       }
     }
-    write_numbers(json, node, trace.has_peaks);
-    write_frames(json, node, trace.has_peaks);
+    write_numbers(json, node, known);
+    write_frames(json, node, known);
     json.end_object();
   }
   json.end_array();
+}
+
+// What only rises; null where nobody looked.
+void write_growth(base::JsonWriter& json, const Trace& trace) {
+  json.key("grown_pages");
+  if (!analysis::knows_growth(trace)) {
+    json.null();
+    return;
+  }
+  uint64_t pages = 0;
+  for (const analysis::Growth& growth : analysis::find_growth(trace))
+    pages += growth.grown_pages;
+  json.number(pages);
 }
 
 void write_group(base::JsonWriter& json, const Trace& trace,
@@ -91,7 +117,7 @@ void write_group(base::JsonWriter& json, const Trace& trace,
        analysis::make_trace_tree(trace, options).children) {
     json.begin_object();
     json.member("name", node.name);
-    write_numbers(json, node, trace.has_peaks);
+    write_numbers(json, node, known_of(trace));
     json.end_object();
   }
   json.end_array();
@@ -145,6 +171,7 @@ std::string trace_json(const Trace& trace, base::JsonWriter::Layout layout) {
   } else {
     json.null();
   }
+  write_growth(json, trace);
   json.member("exact", trace.is_exact());
   json.member("sees_bulk", trace.sees_bulk);
   write_trace_faults(json, trace.faults);

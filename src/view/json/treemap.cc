@@ -1,5 +1,9 @@
 #include "view/json/treemap.h"
 
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "view/json/use.h"
 
 namespace tidemark::view {
@@ -8,6 +12,10 @@ namespace {
 using analysis::TreemapNode;
 using base::JsonWriter;
 
+std::string size_name(analysis::TreemapMeasure measure) {
+  return std::string(analysis::treemap_measure_token(measure)) + "_bytes";
+}
+
 void write_node(JsonWriter& json, const TreemapNode& node) {
   json.begin_object();
   json.member("name", node.name);
@@ -15,6 +23,11 @@ void write_node(JsonWriter& json, const TreemapNode& node) {
   json.member("bytes", node.bytes);
   if (node.count != 1 || node.kind == analysis::TreemapKind::Other) {
     json.member("count", node.count);
+  }
+  for (analysis::TreemapMeasure measure : analysis::kTreemapMeasures) {
+    const std::optional<uint64_t>& bytes =
+        node.sizes[static_cast<size_t>(measure)];
+    if (bytes) json.member(size_name(measure), *bytes);
   }
   if (!node.id.empty()) json.member("id", node.id);
   if (node.pid) json.member("pid", *node.pid);
@@ -53,6 +66,10 @@ std::string treemap_json(const analysis::Treemap& map,
   write_node(json, limits.depth || limits.top
                        ? analysis::folded_treemap(map.root, limits)
                        : map.root);
+  std::vector<std::pair<std::string, std::string>> unknown;
+  for (const auto& [measure, why] : map.unknown)
+    unknown.emplace_back(size_name(measure), why);
+  write_unknown(json, unknown);
   write_notes(json, map.notes);
   json.end_object();
   return json.take();

@@ -1,5 +1,6 @@
 // A treemap as JSON: the tree of boxes, each with what is in it. Children add
-// up to their parent to the byte.
+// up to their parent to the byte, by every measure that is known of them. A
+// size that is left out is not known.
 #pragma once
 
 #include <string>

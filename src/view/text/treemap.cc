@@ -52,6 +52,8 @@ std::string_view words_of(TreemapMeasure measure) {
   switch (measure) {
     case TreemapMeasure::Private:
       return "processes by what is theirs alone";
+    case TreemapMeasure::Charged:
+      return "groups by what they are charged for";
     case TreemapMeasure::Swap:
       return "what is swapped out";
     case TreemapMeasure::Pss:

@@ -142,5 +142,18 @@ TEST(TraceGrowth, AShortTraceTellsNothing) {
   EXPECT_TRUE(find_growth(trace_with_lows({})).empty());
 }
 
+TEST(TraceGrowth, IsKnownOnlyWhereItWasLookedAt) {
+  EXPECT_TRUE(knows_growth(trace_with_lows({10, 9, 8, 7})));
+  EXPECT_FALSE(knows_growth(trace_with_lows({1, 2, 3})));
+}
+
+TEST(TraceGrowth, IsSummedUpTheTree) {
+  model::Trace trace = trace_with_lows({10, 20, 30, 30, 50});
+  trace.leaves[0].held_ns = 7;
+  const TraceNode tree = make_trace_tree(trace, {});
+  EXPECT_EQ(tree.total.grown_pages, 40U);
+  EXPECT_EQ(tree.total.oldest_ns, 7U);
+}
+
 }  // namespace
 }  // namespace tidemark::analysis

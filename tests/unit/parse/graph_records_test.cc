@@ -66,6 +66,15 @@ TEST(GraphRecords, KnowsWhoCouldNotBeRead) {
   EXPECT_FALSE(graph->records[0].swap_pss_bytes);
 }
 
+TEST(GraphRecords, KnowsWhatAGroupIsCharged) {
+  base::Result<GraphRecords> graph = parse_graph_records(
+      R"([{"type":"j","id":"j/1","parent":"","name":"a","charged_bytes":7},)"
+      R"({"type":"j","id":"j/2","parent":"j/1","name":"b"}])");
+  ASSERT_TRUE(graph) << graph.error().what;
+  EXPECT_EQ(graph->records[0].charged_bytes, 7U);
+  EXPECT_FALSE(graph->records[1].charged_bytes) << "absent is not zero";
+}
+
 TEST(GraphRecords, KeepsNotesOfTheLastRecord) {
   base::Result<GraphRecords> graph = parse_graph_records(
       R"([{"type":"__META","timestamp":"t","notes":["a",7,"b"]}])");

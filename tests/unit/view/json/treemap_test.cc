@@ -42,6 +42,19 @@ TEST(TreemapJson, HasTheTree) {
             "\n");
 }
 
+TEST(TreemapJson, TellsTheSizesThatAreKnownAndWhyOthersAreNot) {
+  Treemap map = example();
+  map.root.children[0].sizes[1] = 4;
+  map.unknown = {{analysis::TreemapMeasure::Swap, "nobody told"}};
+  const std::string text =
+      treemap_json(map, {}, base::JsonWriter::Layout::OneLine);
+  EXPECT_NE(text.find(R"("bytes":7,"private_bytes":4,"pid":42)"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(R"("unknown":{"swap_bytes":"nobody told"})"),
+            std::string::npos);
+}
+
 TEST(TreemapJson, FoldsWhatIsBeyondTheLimits) {
   analysis::TreemapLimits limits;
   limits.top = 1;

@@ -1,0 +1,115 @@
+// A tree for each measure is made by the rules of that measure, and laid over
+// the others: each closes by itself, so what is laid over each other does too.
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/treemap.h"
+
+namespace tidemark::analysis {
+namespace {
+
+// What tells the boxes in one box apart.
+std::string key_of(const TreemapNode& node) {
+  if (!node.id.empty()) return "i" + node.id;
+  return std::string(treemap_kind_token(node.kind)) + ' ' + node.name;
+}
+
+using Places = std::unordered_map<std::string, size_t>;
+
+Places places_of(const std::vector<TreemapNode>& children) {
+  Places places;
+  for (size_t i = 0; i < children.size(); ++i)
+    places.emplace(key_of(children[i]), i);
+  return places;
+}
+
+bool has_rest(const std::vector<TreemapNode>& children) {
+  for (const TreemapNode& child : children) {
+    if (child.kind == TreemapKind::Rest) return true;
+  }
+  return false;
+}
+
+void set_zero(TreemapNode& node, size_t measure) {
+  node.sizes[measure] = 0;
+  for (TreemapNode& child : node.children)
+    set_zero(child, measure);
+}
+
+// The tree as it stands by one measure, for boxes that no other has.
+TreemapNode sized(const TreemapNode& node, size_t measure, bool is_main) {
+  TreemapNode made = without_children(node);
+  if (!made.is_unknown) made.sizes[measure] = node.bytes;
+  if (!is_main) made.bytes = 0;
+  for (const TreemapNode& child : node.children)
+    made.children.push_back(sized(child, measure, is_main));
+  return made;
+}
+
+// Of what the other measure has no box: nothing where the whole is nothing or
+// is parted without a rest, else it is not known.
+void settle_missing(TreemapNode& child, const TreemapNode& other,
+                    size_t measure) {
+  const bool may_be_in_rest =
+      other.children.empty() || has_rest(other.children) ||
+      child.kind == TreemapKind::Job || child.kind == TreemapKind::Process;
+  const bool is_nothing = other.bytes == 0 && !other.is_unknown;
+  if (is_nothing || !may_be_in_rest) set_zero(child, measure);
+}
+
+void lay_over(TreemapNode& into, const TreemapNode& other, size_t measure) {
+  if (!other.is_unknown) into.sizes[measure] = other.bytes;
+  const size_t old_count = into.children.size();
+  const Places places = places_of(into.children);
+  std::vector<bool> is_met(old_count);
+  for (const TreemapNode& child : other.children) {
+    const auto found = places.find(key_of(child));
+    if (found == places.end()) {
+      into.children.push_back(sized(child, measure, false));
+    } else {
+      is_met[found->second] = true;
+      lay_over(into.children[found->second], child, measure);
+    }
+  }
+  for (size_t i = 0; i < old_count; ++i) {
+    if (!is_met[i]) settle_missing(into.children[i], other, measure);
+  }
+  sort_treemap(into.children);
+}
+
+TreemapNode* find_id(TreemapNode& root, const std::string& id) {
+  if (root.id == id) return &root;
+  for (TreemapNode& child : root.children) {
+    // Groups and processes are in parts of RAM and in groups alone.
+    if (child.kind != TreemapKind::Kernel && child.kind != TreemapKind::Job) {
+      continue;
+    }
+    if (TreemapNode* found = find_id(child, id)) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void add_treemap_sizes(const model::GraphRecords& graph, Treemap& map) {
+  const size_t main = static_cast<size_t>(map.measure);
+  map.root = sized(map.root, main, true);
+  for (TreemapMeasure measure : kTreemapMeasures) {
+    if (measure == map.measure) continue;
+    base::Result<Treemap> other = make_treemap(graph, measure);
+    if (!other) {
+      map.unknown.emplace_back(measure, other.error().what);
+      continue;
+    }
+    // One of the two may begin at the groups, the other at RAM.
+    const size_t place = static_cast<size_t>(measure);
+    if (TreemapNode* same = find_id(map.root, other->root.id)) {
+      lay_over(*same, other->root, place);
+    } else if (TreemapNode* part = find_id(other->root, map.root.id)) {
+      lay_over(map.root, *part, place);
+    }
+  }
+}
+
+}  // namespace tidemark::analysis
