@@ -13,7 +13,7 @@ import { MachineView, machineHeadlines } from "./machine";
 import { StacksView } from "./stacks";
 import { momentIndex } from "./moment";
 import { CompareChoice, LiveBadge, MachineChoice, RecordingChoice, Waiting } from "./recordings";
-import { canAsk, chosen, isLive, isThere, need, reports as shownReports, served, showsPages } from "./served";
+import { canAsk, chosen, isLive, isMadeFor, isThere, need, reports as shownReports, served, showsPages } from "./served";
 import { ledgerTreemap } from "./boxtree";
 import { State } from "./states";
 import { TimelineView } from "./timeline";
@@ -227,7 +227,7 @@ export function App({ failure }: { failure: string | null }): ComponentChildren 
   const { timeline, info, treemap, trace, ledger } = reports;
   const views = viewsOf(reports);
   const boxes = useMemo(() => treemap ?? (ledger && ledgerTreemap(ledger)), [treemap, ledger]);
-  const shown = views.includes(view.value) ? view.value : views.find((one) => isThere(one, reports)) ?? views[0] ?? "timeline";
+  const shown = views.includes(view.value) ? view.value : views.find((one) => isMadeFor(one, reports)) ?? views[0] ?? "timeline";
   useEffect(() => need(shown));
   const { name, what, from } = about(reports);
   const strip = shown === "timeline" ? headlines(reports) : shown === "stacks" && trace ? traceHeadlines(trace) : shown === "machine" ? (showsPages(reports) ? machineHeadlines(ledger!) : historyHeadlines(reports)) : [];

@@ -21,7 +21,7 @@ export const isConnected = signal(true);
 // When the newest of what is shown was told, ms since 1970.
 export const newest = signal(0);
 
-// Any of these sets is enough.
+// The first set is what a view is made for; any of the others will do.
 const NEEDS: Record<View, Part[][]> = {
   timeline: [["timeline"]],
   treemap: [["treemap"], ["ledger"]],
@@ -29,8 +29,9 @@ const NEEDS: Record<View, Part[][]> = {
   machine: [["ledger"], ["machine", "timeline"]],
   compare: [["diff"], ["timeline"]],
 };
-export const isThere = (view: View, from: Reports): boolean =>
-  NEEDS[view].some((parts) => parts.every((part) => from[part] !== undefined));
+const holds = (from: Reports, parts: Part[]): boolean => parts.every((part) => from[part] !== undefined);
+export const isThere = (view: View, from: Reports): boolean => NEEDS[view].some((parts) => holds(from, parts));
+export const isMadeFor = (view: View, from: Reports): boolean => holds(from, NEEDS[view][0]!);
 
 // A recording that grows is read again so much later than reading it took, so
 // that looking at a long one costs a fifth of a core at most.
