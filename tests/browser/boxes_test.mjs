@@ -100,6 +100,9 @@ test("treemap: a process has its kinds, then its objects, and an unknown size is
   await page.locator(".side h2", { hasText: "libc" }).waitFor();
   await page.keyboard.press("Escape");
   await page.locator(".crumbs button:disabled", { hasText: "web.slice" }).waitFor();
+  assert.match(page.url(), /box=/);
+  await page.reload();
+  await page.locator(".crumbs button:disabled", { hasText: "web.slice" }).waitFor();
   await page.close();
 });
 

@@ -1,6 +1,6 @@
 // Which code of the kernel took the pages: an icicle of its stacks.
 import type { ComponentChildren } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { BoxCanvas, type Box, type Look } from "./boxes";
 import { ChangeLegend, Choices, nextChoice, type Choice } from "./choices";
 import { changeFill, changeStep, contrast, NEUTRAL, PEBBLES, textOn } from "./colours";
@@ -92,6 +92,11 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
   const down = useMemo(() => topDown(trace, base), [trace, base]);
   // Made when it is first looked at, and kept.
   const turned = useMemo(() => ({ tree: null as Frame | null }), [down]);
+  useEffect(() => {
+    // While nobody waits for it; where a browser cannot tell, when it is asked for.
+    const idle = window.requestIdleCallback?.(() => (turned.tree ??= bottomUp(down)).calls);
+    return () => idle !== undefined && window.cancelIdleCallback(idle);
+  }, [turned]);
   const up = stackOrder.value === "bottom up" ? (turned.tree ??= bottomUp(down)) : null;
   const choices = moments(trace, base);
   const at = choices.find((one) => one.value === stackMoment.value && one.refused === undefined)?.value ?? "now";
