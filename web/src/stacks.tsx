@@ -1,7 +1,7 @@
 // Which code of the kernel took the pages: an icicle of its stacks.
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { BoxCanvas, type Box, type Look } from "./boxes";
+import { ARROW_KEYS, BoxCanvas, type Box, type Look } from "./boxes";
 import { ChangeLegend, Choices, nextChoice, type Choice } from "./choices";
 import { changeFill, changeStep, contrast, NEUTRAL, PEBBLES, textOn } from "./colours";
 import type { Trace } from "./data";
@@ -176,6 +176,7 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
     },
   ];
   useKeys({
+    ...ARROW_KEYS,
     m: () => (stackMoment.value = nextChoice(choices, at)),
     b: () => turn(next(STACK_ORDERS, stackOrder.value)),
     c: () => (stackColour.value = nextChoice(colours, isByChange ? "change" : "module")),

@@ -2,7 +2,7 @@
 import { hierarchy, treemap, treemapSquarify, type HierarchyRectangularNode } from "d3-hierarchy";
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { BoxCanvas, TITLE_HEIGHTS, type Box, type Look } from "./boxes";
+import { ARROW_KEYS, BoxCanvas, TITLE_HEIGHTS, type Box, type Look } from "./boxes";
 import { changeOf, findBox, inside, path, place, rootBy, type Placed } from "./boxtree";
 import { ChangeLegend, Choices, nextChoice, type Choice } from "./choices";
 import { changeFill, changeStep, contrast, kindOf, KINDS, NEUTRAL, textOn } from "./colours";
@@ -155,6 +155,7 @@ export function TreemapView({ data, base }: { data: Treemap; base?: Treemap | un
   ];
   const hasChoices = !isOfPages(data);
   useKeys({
+    ...ARROW_KEYS,
     ...(hasChoices ? {
       s: () => (mapSize.value = nextChoice(sizes, size)),
       c: () => {
