@@ -3,6 +3,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "analysis/treemap.h"
 
@@ -58,25 +59,45 @@ void settle_missing(TreemapNode& child, const TreemapNode& other,
   if (is_nothing || !may_be_in_rest) set_zero(child, measure);
 }
 
-void lay_over(TreemapNode& into, const TreemapNode& other, size_t measure) {
-  if (!other.is_unknown) into.sizes[measure] = other.bytes;
-  const size_t old_count = into.children.size();
-  const Places places = places_of(into.children);
-  std::vector<bool> is_met(old_count);
-  for (const TreemapNode& child : other.children) {
-    const auto found = places.find(key_of(child));
-    if (found == places.end()) {
-      into.children.push_back(sized(child, measure, false));
-    } else {
-      is_met[found->second] = true;
-      lay_over(into.children[found->second], child, measure);
+// Lays the tree of one measure over the one that has the bytes.
+struct Overlay {
+  size_t main = 0;
+  size_t measure = 0;
+
+  // The main measure does not part it, the other does: what it has is in none
+  // of those parts, and the boxes still add up.
+  void keep_whole(TreemapNode& into, const TreemapNode& other) const {
+    const bool is_leaf = into.children.empty() && !other.children.empty();
+    if (!is_leaf || into.bytes == 0) return;
+    TreemapNode rest;
+    rest.kind = TreemapKind::Rest;
+    rest.name = "not told apart";
+    rest.bytes = into.bytes;
+    rest.sizes[main] = into.bytes;
+    into.children.push_back(std::move(rest));
+  }
+
+  void lay(TreemapNode& into, const TreemapNode& other) const {
+    if (!other.is_unknown) into.sizes[measure] = other.bytes;
+    keep_whole(into, other);
+    const size_t old_count = into.children.size();
+    const Places places = places_of(into.children);
+    std::vector<bool> is_met(old_count);
+    for (const TreemapNode& child : other.children) {
+      const auto found = places.find(key_of(child));
+      if (found == places.end()) {
+        into.children.push_back(sized(child, measure, false));
+      } else {
+        is_met[found->second] = true;
+        lay(into.children[found->second], child);
+      }
     }
+    for (size_t i = 0; i < old_count; ++i) {
+      if (!is_met[i]) settle_missing(into.children[i], other, measure);
+    }
+    sort_treemap(into.children);
   }
-  for (size_t i = 0; i < old_count; ++i) {
-    if (!is_met[i]) settle_missing(into.children[i], other, measure);
-  }
-  sort_treemap(into.children);
-}
+};
 
 TreemapNode* find_id(TreemapNode& root, const std::string& id) {
   if (root.id == id) return &root;
@@ -103,11 +124,11 @@ void add_treemap_sizes(const model::GraphRecords& graph, Treemap& map) {
       continue;
     }
     // One of the two may begin at the groups, the other at RAM.
-    const size_t place = static_cast<size_t>(measure);
+    const Overlay overlay = {main, static_cast<size_t>(measure)};
     if (TreemapNode* same = find_id(map.root, other->root.id)) {
-      lay_over(*same, other->root, place);
+      overlay.lay(*same, other->root);
     } else if (TreemapNode* part = find_id(other->root, map.root.id)) {
-      lay_over(map.root, *part, place);
+      overlay.lay(map.root, *part);
     }
   }
 }

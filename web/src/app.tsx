@@ -196,6 +196,7 @@ const BOX_KEYS: [string, string][] = [
 const MAP_KEYS: [string, string][] = [
   ["s", "next size"],
   ["c", "colour by kind or growth"],
+  ["y", "copy the boxes as Markdown"],
   ["n N", "next, previous match"],
 ];
 

@@ -1,7 +1,7 @@
 // Boxes on a canvas with one layer that knows which one is where: what the
 // treemap and the stacks are drawn with.
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { theme } from "./state";
 import { FONT, token } from "./paint";
 
@@ -86,6 +86,33 @@ function drawText<T>(context: CanvasRenderingContext2D, box: Box<T>, look: Look<
   } else if (!isRow && box.height >= 38 && context.measureText(amount).width <= room) {
     context.fillText(amount, box.x + PADDING, line + 17);
   }
+}
+
+// Arrows walk over the boxes wherever the focus is: it goes to the picture.
+export const ARROW_KEYS: Record<string, () => void> = Object.fromEntries(
+  ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"].map((key) => [
+    key,
+    () => {
+      const canvas = document.querySelector<HTMLCanvasElement>(".boxes canvas");
+      canvas?.focus();
+      canvas?.dispatchEvent(new KeyboardEvent("keydown", { key }));
+    },
+  ]),
+);
+
+const MOST_TOLD = 60;
+
+// The picture for who does not see it: its largest boxes, as they are drawn.
+function Told<T>({ boxes, look, width, height }: Pick<Props<T>, "boxes" | "look" | "width" | "height">): ComponentChildren {
+  const least = (width * height) / 400;
+  const told = useMemo(() => boxes.filter((box) => box.width * box.height >= least).slice(0, MOST_TOLD), [boxes]);
+  return (
+    <table class="hidden">
+      <caption>the largest boxes of the picture</caption>
+      <thead><tr><th>level</th><th>name</th><th>size</th></tr></thead>
+      <tbody>{told.map((box) => <tr><td>{box.depth}</td><td>{look.names(box)[0]}</td><td>{look.amount(box)}</td></tr>)}</tbody>
+    </table>
+  );
 }
 
 interface Props<T> {
@@ -173,6 +200,7 @@ export function BoxCanvas<T>(props: Props<T>): ComponentChildren {
         }}
       />
       {marked && <i class="chosen" style={{ left: `${marked.x}px`, top: `${marked.y}px`, width: `${Math.max(marked.width - 1, 3)}px`, height: `${Math.max(marked.height - 1, 3)}px` }} />}
+      <Told boxes={boxes} look={look} width={width} height={height} />
       <span class="hidden" aria-live="polite">{chosen === null ? "" : props.says(chosen)}</span>
       {hover && (
         <div

@@ -225,6 +225,15 @@ export function rootBy(whole: Placed, size: MapSize): Placed | null {
   return null;
 }
 
+export function findBox(whole: Placed, key: string): Placed | null {
+  const waiting = [whole];
+  for (let one = waiting.pop(); one; one = waiting.pop()) {
+    if (one.key === key) return one;
+    waiting.push(...one.children);
+  }
+  return null;
+}
+
 export function path(placed: Placed): Placed[] {
   return placed.parent ? [...path(placed.parent), placed] : [placed];
 }

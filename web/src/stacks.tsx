@@ -1,7 +1,7 @@
 // Which code of the kernel took the pages: an icicle of its stacks.
 import type { ComponentChildren } from "preact";
-import { useMemo, useState } from "preact/hooks";
-import { BoxCanvas, type Box, type Look } from "./boxes";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { ARROW_KEYS, BoxCanvas, type Box, type Look } from "./boxes";
 import { ChangeLegend, Choices, nextChoice, type Choice } from "./choices";
 import { changeFill, changeStep, contrast, NEUTRAL, PEBBLES, textOn } from "./colours";
 import type { Trace } from "./data";
@@ -92,6 +92,11 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
   const down = useMemo(() => topDown(trace, base), [trace, base]);
   // Made when it is first looked at, and kept.
   const turned = useMemo(() => ({ tree: null as Frame | null }), [down]);
+  useEffect(() => {
+    // While nobody waits for it; where a browser cannot tell, when it is asked for.
+    const idle = window.requestIdleCallback?.(() => (turned.tree ??= bottomUp(down)).calls);
+    return () => idle !== undefined && window.cancelIdleCallback(idle);
+  }, [turned]);
   const up = stackOrder.value === "bottom up" ? (turned.tree ??= bottomUp(down)) : null;
   const choices = moments(trace, base);
   const at = choices.find((one) => one.value === stackMoment.value && one.refused === undefined)?.value ?? "now";
@@ -171,6 +176,7 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
     },
   ];
   useKeys({
+    ...ARROW_KEYS,
     m: () => (stackMoment.value = nextChoice(choices, at)),
     b: () => turn(next(STACK_ORDERS, stackOrder.value)),
     c: () => (stackColour.value = nextChoice(colours, isByChange ? "change" : "module")),

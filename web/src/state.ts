@@ -32,6 +32,8 @@ export const MAP_SIZES = ["pss", "private", "charged", "swap"] as const;
 export type MapSize = (typeof MAP_SIZES)[number];
 // null: as the page was made.
 export const mapSize = signal<MapSize | null>(null);
+// The box that one is in, as boxtree.ts names it; null: the outermost.
+export const mapBox = signal<string | null>(null);
 export const MAP_COLOURS = ["kind", "growth"] as const;
 export const mapColour = signal<(typeof MAP_COLOURS)[number]>("kind");
 // What the keys of the view that is shown do, beside those of all views.
@@ -80,6 +82,7 @@ function readFragment(): void {
   stackMiddle.value = words.get("middle");
   stackColour.value = oneOf(STACK_COLOURS, words.get("frames"), "module");
   mapSize.value = MAP_SIZES.find((one) => one === words.get("size")) ?? null;
+  mapBox.value = words.get("box");
   mapColour.value = oneOf(MAP_COLOURS, words.get("boxes"), "kind");
 }
 
@@ -98,6 +101,7 @@ function fragment(): string {
   if (stackOrder.value === "sandwich" && stackMiddle.value) words.set("middle", stackMiddle.value);
   if (stackColour.value !== "module") words.set("frames", stackColour.value);
   if (mapSize.value) words.set("size", mapSize.value);
+  if (mapBox.value) words.set("box", mapBox.value);
   if (mapColour.value !== "kind") words.set("boxes", mapColour.value);
   return words.toString();
 }

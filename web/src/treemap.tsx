@@ -2,14 +2,14 @@
 import { hierarchy, treemap, treemapSquarify, type HierarchyRectangularNode } from "d3-hierarchy";
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { BoxCanvas, TITLE_HEIGHTS, type Box, type Look } from "./boxes";
-import { changeOf, inside, path, place, rootBy, type Placed } from "./boxtree";
+import { ARROW_KEYS, BoxCanvas, TITLE_HEIGHTS, type Box, type Look } from "./boxes";
+import { changeOf, findBox, inside, path, place, rootBy, type Placed } from "./boxtree";
 import { ChangeLegend, Choices, nextChoice, type Choice } from "./choices";
 import { changeFill, changeStep, contrast, kindOf, KINDS, NEUTRAL, textOn } from "./colours";
 import type { Treemap } from "./data";
 import { baseName, change, count, percent, size as sized, visible } from "./format";
 import { hatch, token } from "./paint";
-import { filter, mapColour, mapSize, MAP_COLOURS, MAP_SIZES, theme, type MapSize } from "./state";
+import { filter, mapBox, mapColour, mapSize, MAP_COLOURS, MAP_SIZES, theme, type MapSize } from "./state";
 import { Number } from "./table";
 import { useKeys } from "./viewkeys";
 import { useWidth } from "./width";
@@ -115,7 +115,10 @@ export function TreemapView({ data, base }: { data: Treemap; base?: Treemap | un
   const whole = useMemo(() => place(data.tree, base?.tree, data.by), [data, base]);
   const sizes = useMemo(() => sizeChoices(data, whole), [data, whole]);
   const size = sizes.find((one) => one.value === mapSize.value && one.refused === undefined)?.value ?? mainSize(data);
-  const [entered, setRoot] = useState(whole);
+  const entered = useMemo(() => (mapBox.value ? findBox(whole, mapBox.value) : null) ?? whole, [whole, mapBox.value]);
+  const setRoot = (one: Placed): void => {
+    mapBox.value = one === whole ? null : one.key;
+  };
   const top = rootBy(whole, size) ?? whole;
   const root = entered.sizes[size] !== null ? entered : top;
   const [picked, setChosen] = useState<Placed | null>(null);
@@ -143,12 +146,16 @@ export function TreemapView({ data, base }: { data: Treemap; base?: Treemap | un
     const at = leaves.findIndex((box) => box.item === chosen);
     setChosen(leaves[(at + by + leaves.length + (at < 0 && by < 0 ? 1 : 0)) % leaves.length]!.item);
   };
+  const copy = (text: string): void => {
+    navigator.clipboard?.writeText(text).then(() => say("copied"), () => say("the browser did not allow to copy"));
+  };
   const colours: Choice<(typeof MAP_COLOURS)[number]>[] = [
     { value: "kind", name: "kind" },
     { value: "growth", name: "growth", refused: base ? undefined : NO_BASE },
   ];
   const hasChoices = !isOfPages(data);
   useKeys({
+    ...ARROW_KEYS,
     ...(hasChoices ? {
       s: () => (mapSize.value = nextChoice(sizes, size)),
       c: () => {
@@ -156,6 +163,7 @@ export function TreemapView({ data, base }: { data: Treemap; base?: Treemap | un
         mapColour.value = nextChoice(colours, byGrowth ? "growth" : "kind");
       },
     } : {}),
+    y: () => copy(asMarkdown(root, size)),
     n: () => hop(1),
     N: () => hop(-1),
     Escape: leave,
@@ -241,6 +249,20 @@ function Change({ bytes }: { bytes: number }): ComponentChildren {
 
 const sumBy = (list: Placed[], size: MapSize): number => list.reduce((sum, one) => sum + (one.sizes[size] ?? 0), 0);
 const changeBy = (list: Placed[], size: MapSize): number => list.reduce((sum, one) => sum + (changeOf(one, size) ?? 0), 0);
+
+// What is in a box, the largest first, with all that is too small for the table.
+export function asMarkdown(root: Placed, size: MapSize): string {
+  const compares = root.before !== null;
+  const row = (name: string, one: Placed, strong = ""): string => {
+    const cells = [sized(one.sizes[size] ?? 0), ...(compares ? [change(changeOf(one, size) ?? 0)] : [])];
+    return `| ${[name.replaceAll("|", "\\|"), ...cells].map((cell) => `${strong}${cell}${strong}`).join(" | ")} |`;
+  };
+  const rows = [...inside(root, size)].sort((a, b) => (b.sizes[size] ?? 0) - (a.sizes[size] ?? 0));
+  return [
+    `| whose | ${SIZE_NAMES[size]} |${compares ? " change |" : ""}`, `|---|---:|${compares ? "---:|" : ""}`,
+    ...rows.map((one) => row(words(one), one)), row(words(root), root, "**"), "",
+  ].join("\n");
+}
 
 interface WhoseProps {
   data: Treemap;

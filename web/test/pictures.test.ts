@@ -6,7 +6,7 @@ import type { Diff, Ledger, Trace, TreeNode } from "../src/data";
 import { bottomUp, heldBy, heldThrough, keyOf, largestFunctions, moduleSums, sandwich, topDown, type Frame } from "../src/frames";
 import { layout as layStacks, layoutSandwich } from "../src/stacks";
 import { changeOf, inside, ledgerTreemap, pairs, place, rootBy, type Placed } from "../src/boxtree";
-import { layout as layMap } from "../src/treemap";
+import { asMarkdown, layout as layMap } from "../src/treemap";
 
 const box = (x: number, y: number, width: number, height: number, depth: number, item: string): Box<string> => ({
   x, y, width, height, depth, item,
@@ -136,6 +136,11 @@ test("changes of the parts are the change of the whole, gone ones too", () => {
   assert.equal(changeOf(boxNamed(root, "gone"), "pss"), -100);
   assert.equal(changeOf(boxNamed(root, "b"), "pss"), 8);
   assert.equal(changeOf(place(now), "pss"), null, "without a base there is no change");
+});
+
+test("boxes are copied with their sum, and names cannot break the table", () => {
+  const now = groupOf("jobs", processOf("a|b", 1, object("[heap]", "heap", 3 << 20)), processOf("c", 2, object("x", "file", 1 << 20)));
+  assert.equal(asMarkdown(place(now), "pss").replaceAll("\u00a0", " "), "| whose | PSS |\n|---|---:|\n| a\\|b (1) | 3.00 MiB |\n| c (2) | 1.00 MiB |\n| **jobs** | **4.00 MiB** |\n");
 });
 
 test("the rows of a ledger are boxes that close to RAM", () => {

@@ -92,6 +92,30 @@ TEST(TreemapSizes, EveryMeasureCloses) {
   }
 }
 
+void expect_bytes_closed(const TreemapNode& node) {
+  uint64_t sum = 0;
+  for (const TreemapNode& child : node.children) {
+    sum += child.bytes;
+    expect_bytes_closed(child);
+  }
+  if (!node.children.empty()) {
+    EXPECT_EQ(sum, node.bytes) << node.name;
+  }
+}
+
+TEST(TreemapSizes, WhatOnlyAnotherMeasurePartsIsStillWhole) {
+  GraphRecords graph = two_processes();
+  graph.records[4].private_bytes = 12;  // less than its heap alone
+  for (TreemapMeasure measure : kTreemapMeasures) {
+    const Treemap map = with_sizes(graph, measure);
+    expect_closed(map.root);
+    expect_bytes_closed(map.root);
+  }
+  EXPECT_EQ(size_of(with_sizes(graph, TreemapMeasure::Private),
+                    "not told apart", TreemapMeasure::Private),
+            12U);
+}
+
 TEST(TreemapSizes, ABoxHasThemAll) {
   const Treemap map = with_sizes(two_processes());
   EXPECT_EQ(size_of(map, "p/3", TreemapMeasure::Pss), 25U);
