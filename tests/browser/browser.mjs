@@ -51,6 +51,27 @@ export function scratch() {
   return folder;
 }
 
+// A page with such reports inside, whatever they say: one that the program made,
+// with others in the place of its own.
+export function madePage(folder, reports) {
+  const file = join(folder, `${Object.keys(reports).join("-")}-${Math.random()}.html`);
+  const capture = join(folder, "least.json");
+  writeFileSync(capture, JSON.stringify([
+    { id: "kernel/physmem", type: "kernel", parent: "", name: "physmem", size_bytes: 8192 },
+    { id: "kernel/free", type: "kernel", parent: "kernel/physmem", name: "free", size_bytes: 4096 },
+    { id: "kernel/vmo", type: "kernel", parent: "kernel/physmem", name: "vmo", size_bytes: 4096 },
+    { id: "j/1", type: "j", parent: "kernel/vmo", name: "root", koid: 1 },
+    { type: "__META", timestamp: "2026-01-01T00:00:00Z", schema: "tidemark.graph/1", notes: [] },
+  ]));
+  tidemark("treemap", capture, "-o", file);
+  const elements = Object.entries(reports).map(([name, report]) =>
+    `<script type="application/json" id="data-${name}">${JSON.stringify(report).replaceAll("<", "\\u003c")}</script>`);
+  const page = readFileSync(file, "utf8");
+  const own = /<script type="application\/json" id="data-treemap">.*?<\/script>/s;
+  writeFileSync(file, page.replace(own, () => elements.join("\n")));
+  return file;
+}
+
 export class Browser {
   static async open() {
     // Root may not use Chromium's sandbox; nothing is loaded but our own page.
