@@ -297,7 +297,7 @@ function Whose({ data, root, top, size, byGrowth, chosen, choose }: WhoseProps):
         <tr>
           <th>whose</th><th class="n">{name}{byGrowth ? "" : " ↓"}</th>
           {compares && <th class="n">change{byGrowth ? " ↓" : ""}</th>}
-          <th class="n">of {size === "pss" || size === "private" ? "RAM" : "all"}</th>
+          <th class="n">of {top.name === "machine" ? "RAM" : "all"}</th>
         </tr>
       </thead>
       <tbody>
