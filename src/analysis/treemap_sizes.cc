@@ -11,7 +11,7 @@ namespace tidemark::analysis {
 namespace {
 
 // What tells the boxes in one box apart.
-std::string key_of(const TreemapNode& node) {
+std::string box_key(const TreemapNode& node) {
   if (!node.id.empty()) return "i" + node.id;
   return std::string(treemap_kind_token(node.kind)) + ' ' + node.name;
 }
@@ -21,7 +21,7 @@ using Places = std::unordered_map<std::string, size_t>;
 Places places_of(const std::vector<TreemapNode>& children) {
   Places places;
   for (size_t i = 0; i < children.size(); ++i)
-    places.emplace(key_of(children[i]), i);
+    places.emplace(box_key(children[i]), i);
   return places;
 }
 
@@ -84,7 +84,7 @@ struct Overlay {
     const Places places = places_of(into.children);
     std::vector<bool> is_met(old_count);
     for (const TreemapNode& child : other.children) {
-      const auto found = places.find(key_of(child));
+      const auto found = places.find(box_key(child));
       if (found == places.end()) {
         into.children.push_back(sized(child, measure, false));
       } else {

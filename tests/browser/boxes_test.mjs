@@ -114,7 +114,7 @@ test("treemap: arrows choose a box without a click, and the picture is told in w
   await page.locator(".boxes .chosen").waitFor();
   const chosen = await page.locator(".side h2").innerText();
   assert.match(await page.locator(".boxes [aria-live]").innerText(), new RegExp(`${chosen.replace(/[()]/g, ".")} .*percent`));
-  assert.match(await page.locator(".boxes table.hidden").innerText(), /web.slice/);
+  assert.match(await page.locator(".boxes .hidden table").innerText(), /web.slice/);
   await page.close();
 });
 
@@ -253,6 +253,22 @@ test("stacks: what was not looked at says so, and an empty moment too", async ()
   const none = await tracePage("none.html", traceOf());
   await none.getByText("No stacks to draw").waitFor();
   await none.close();
+});
+
+test("400 pixels need no sideways scrolling", async () => {
+  const narrow = { viewport: { width: 400, height: 800 } };
+  const pages = [
+    await browser.page(file("grown.html"), narrow),
+    await browser.page(file("ram.html"), { ...narrow, fragment: "#view=treemap" }),
+    await browser.page(file("trace.html"), { ...narrow, fragment: "#order=sandwich&frames=change" }),
+  ];
+  for (const page of pages) {
+    await page.locator("canvas").waitFor();
+    await page.locator("canvas").hover();
+    const [inner, content] = await page.evaluate(() => [innerWidth, document.documentElement.scrollWidth]);
+    assert.ok(content <= inner, `${page.url()}: ${content} in ${inner}`);
+    await page.close();
+  }
 });
 
 // From the event to the frame after it, in the page, which must be where it was

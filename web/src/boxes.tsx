@@ -107,11 +107,13 @@ function Told<T>({ boxes, look, width, height }: Pick<Props<T>, "boxes" | "look"
   const least = (width * height) / 400;
   const told = useMemo(() => boxes.filter((box) => box.width * box.height >= least).slice(0, MOST_TOLD), [boxes]);
   return (
-    <table class="hidden">
-      <caption>the largest boxes of the picture</caption>
-      <thead><tr><th>level</th><th>name</th><th>size</th></tr></thead>
-      <tbody>{told.map((box) => <tr><td>{box.depth}</td><td>{look.names(box)[0]}</td><td>{look.amount(box)}</td></tr>)}</tbody>
-    </table>
+    <div class="hidden">
+      <table>
+        <caption>the largest boxes of the picture</caption>
+        <thead><tr><th>level</th><th>name</th><th>size</th></tr></thead>
+        <tbody>{told.map((box) => <tr><td>{box.depth}</td><td>{look.names(box)[0]}</td><td>{look.amount(box)}</td></tr>)}</tbody>
+      </table>
+    </div>
   );
 }
 

@@ -264,6 +264,9 @@ export function asMarkdown(root: Placed, size: MapSize): string {
   ].join("\n");
 }
 
+// Now, or before.
+const isThere = (one: Placed, size: MapSize): boolean => (one.sizes[size] ?? 0) > 0 || (one.before?.[size] ?? 0) > 0;
+
 interface WhoseProps {
   data: Treemap;
   root: Placed;
@@ -277,7 +280,7 @@ interface WhoseProps {
 const MOST_ROWS = 14;
 
 function Whose({ data, root, top, size, byGrowth, chosen, choose }: WhoseProps): ComponentChildren {
-  const all = inside(root, size);
+  const all = inside(root, size).filter((one) => isThere(one, size));
   const weight = (one: Placed): number => (byGrowth ? Math.abs(changeOf(one, size) ?? 0) : (one.sizes[size] ?? 0));
   const ordered = [...all].sort((a, b) => weight(b) - weight(a));
   const [shown, rest] = [ordered.slice(0, MOST_ROWS), ordered.slice(MOST_ROWS)];
@@ -297,7 +300,7 @@ function Whose({ data, root, top, size, byGrowth, chosen, choose }: WhoseProps):
         <tr>
           <th>whose</th><th class="n">{name}{byGrowth ? "" : " ↓"}</th>
           {compares && <th class="n">change{byGrowth ? " ↓" : ""}</th>}
-          <th class="n">of {size === "pss" || size === "private" ? "RAM" : "all"}</th>
+          <th class="n">of {top.name === "machine" ? "RAM" : "all"}</th>
         </tr>
       </thead>
       <tbody>
@@ -320,6 +323,7 @@ function kindsOf(one: Placed, size: MapSize): Map<string, { bytes: number; grown
   const walk = (at: Placed): void => {
     const parts = inside(at, size);
     if (parts.length > 0) return parts.forEach(walk);
+    if (!isThere(at, size)) return;
     const row = kinds.get(at.kind) ?? { bytes: 0, grown: 0 };
     kinds.set(at.kind, { bytes: row.bytes + (at.sizes[size] ?? 0), grown: row.grown + (changeOf(at, size) ?? 0) });
   };
