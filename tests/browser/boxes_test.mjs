@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { Browser, scratch, seriousIssues, tidemark } from "./browser.mjs";
+import { Browser, madePage, scratch, seriousIssues, tidemark } from "./browser.mjs";
 
 const MIB = 2 ** 20;
 const folder = scratch();
@@ -166,9 +166,8 @@ test("treemap of the ledger: every page is in one box", async () => {
 });
 
 // Pages with made-up traces: what `trace` itself says is tested elsewhere.
-function tracePage(name, trace, base) {
-  tidemark("treemap", file("now.json"), "-q", "-o", file(name));
-  return browser.withReports(file(name), { trace, ...(base ? { tracebase: base } : {}) });
+function tracePage(trace, base) {
+  return browser.page(madePage(folder, { trace, ...(base ? { tracebase: base } : {}) }));
 }
 
 const frame = (symbol, pages, peak, ...stacks) => ({
@@ -192,7 +191,7 @@ const THEN = traceOf(
 const heldIn = async (page) => bytes(page.locator(".three tfoot td.n span[title]").first());
 
 test("stacks: moments by key, each with its own sum", async () => {
-  const page = await tracePage("trace.html", NOW, THEN);
+  const page = await tracePage(NOW, THEN);
   await page.locator("canvas").waitFor();
   for (const [name, pages] of [["at the peak", 1200], ["now", 1000], ["growth", 500], ["base", 550]]) {
     assert.equal(await pressed(page, "moment"), name);
@@ -205,7 +204,7 @@ test("stacks: moments by key, each with its own sum", async () => {
 });
 
 test("stacks: a sandwich around a function, by keyboard alone", async () => {
-  const page = await tracePage("trace.html", NOW);
+  const page = await tracePage(NOW);
   await page.locator("canvas").waitFor();
   await page.keyboard.press("m");
   await page.keyboard.press("/");
@@ -233,7 +232,7 @@ test("stacks: a sandwich around a function, by keyboard alone", async () => {
 });
 
 test("stacks: colour tells the change against the base, with its sign", async () => {
-  const page = await tracePage("trace.html", NOW, THEN);
+  const page = await tracePage(NOW, THEN);
   await page.locator("canvas").waitFor();
   await page.keyboard.press("m");
   await page.keyboard.press("c");
@@ -246,11 +245,11 @@ test("stacks: colour tells the change against the base, with its sign", async ()
 
 test("stacks: what was not looked at says so, and an empty moment too", async () => {
   const { grown_pages: _, ...blind } = NOW;
-  const page = await tracePage("blind.html", blind);
+  const page = await tracePage(blind);
   await page.getByRole("button", { name: "growth" }).press("Enter");
   await page.getByRole("status").filter({ hasText: "did not look" }).waitFor();
   await page.close();
-  const none = await tracePage("none.html", traceOf());
+  const none = await tracePage(traceOf());
   await none.getByText("No stacks to draw").waitFor();
   await none.close();
 });
@@ -317,7 +316,7 @@ test("a hundred thousand frames: every interaction is drawn within 100 ms", asyn
     const pages = 10 ** depth;
     return frame(`f${at}`, pages, pages, ...(depth > 0 ? Array.from({ length: 10 }, (_, i) => deep(depth - 1, `${at}.${i}`)) : []));
   };
-  const page = await tracePage("frames.html", traceOf(deep(5, "")));
+  const page = await tracePage(traceOf(deep(5, "")));
   await page.locator("canvas").waitFor();
   const most = await longest(page, "100,000 frames", [
     "at:0.3,60", "at:0.3,60", "Escape", "ArrowRight", "ArrowDown", "Enter", "Escape", "m", "m", "m", "c", "c", "find:f.3", "n", "find:", "b", "at:0.5,40", "b", "Enter", "b",

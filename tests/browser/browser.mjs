@@ -108,16 +108,6 @@ export class Browser {
     return page;
   }
 
-  // The page of a file with other reports inside it.
-  async withReports(file, reports) {
-    const whole = readFileSync(file, "utf8");
-    const from = whole.indexOf('<script type="application/json"');
-    const to = whole.indexOf("</script>", from) + "</script>".length;
-    const scripts = Object.entries(reports).map(([name, report]) => `<script type="application/json" id="data-${name}">${JSON.stringify(report)}</script>`);
-    writeFileSync(file, whole.slice(0, from) + scripts.join("") + whole.slice(to));
-    return this.page(file);
-  }
-
   close() {
     return this.browser.close();
   }

@@ -14,6 +14,7 @@ const SHAPES = [
   { process: 2, category: "shm", label: "memfd:pixels", at: (x) => (x > 0.45 ? 75 : 6) },
   { process: 2, category: "stack", label: "[stack]", at: () => 3 },
 ];
+const KINDS = { heap: "heap", anon: "anonymous", stack: "thread stacks", shm: "shared memory", file: "files", code: "program and libraries" };
 const PROCESSES = ["server", "worker", "painter"];
 
 export function timeline({ count = 240, bandCount = 0 } = {}) {
@@ -39,7 +40,7 @@ export function timeline({ count = 240, bandCount = 0 } = {}) {
       id: every.map((i) => i + 1), elapsed_ns: every.map((i) => i * SECOND), pss_bytes: pss, resident_bytes: pss.map((n) => n * 1.25),
       process_count: every.map(() => names.length), undetailed_count: every.map(() => 0),
     },
-    kinds: distinct((one) => one.category).map((category) => band("", (one) => one.category === category, { category })),
+    kinds: distinct((one) => one.category).map((category) => band(KINDS[category], (one) => one.category === category, { category })),
     processes: names.map((name, p) => band(name, (one) => one.process === p, { process: p, pid: 100 + p })),
     objects: distinct((one) => one.label).map((label) =>
       band(label, (one) => one.label === label, { category: shapes.find((one) => one.label === label).category })),

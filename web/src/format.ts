@@ -40,7 +40,8 @@ export function percent(part: number, whole: number): string {
   const share = (100 * part) / whole;
   if (share <= 0) return "0";
   if (share < 0.1) return "<0.1";
-  if (share > 99.9 && part < whole) return "99.9";
+  // Never all while something is missing.
+  if (share >= 99.5 && part < whole) return (Math.floor(share * 10) / 10).toFixed(1);
   return share < 9.95 ? share.toFixed(1) : share.toFixed(0);
 }
 
