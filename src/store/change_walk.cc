@@ -1,6 +1,7 @@
 #include "store/change_walk.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <span>
 #include <string_view>
@@ -204,16 +205,24 @@ struct ChangeWalk::Epoch {
     if (count == rows.size()) rows.emplace_back();
     return rows[count++];
   }
+  // Tick by tick, as they came within each.
   void flush() {
+    std::array<size_t, kTicksPerEpoch + 1> ends{};
+    for (size_t i = 0; i < count; ++i)
+      ++ends[place_in_epoch(rows[i]) + 1];
+    for (size_t i = 1; i < ends.size(); ++i)
+      ends[i] += ends[i - 1];
     order.resize(count);
     for (size_t i = 0; i < count; ++i)
-      order[i] = i;
-    std::ranges::stable_sort(order, {},
-                             [&](size_t index) { return rows[index].tick; });
+      order[ends[place_in_epoch(rows[i])]++] = i;
     for (size_t index : order) {
       if (rows[index].tick <= last_tick) (*visit)(rows[index]);
     }
     count = 0;
+  }
+  size_t place_in_epoch(const ChangeRow& row) const {
+    return static_cast<size_t>(std::clamp<int64_t>(
+        row.tick - id * kTicksPerEpoch, 0, kTicksPerEpoch - 1));
   }
 };
 

@@ -303,6 +303,24 @@ base::Status Recording::Reader::walk_to(
   return base::Ok{};
 }
 
+base::Status Recording::Reader::visit_newest(
+    int64_t tick, const ProcessSet& living,
+    const std::function<void(const ChangeRow&)>& visit) {
+  std::map<int64_t, MappingState> states;
+  for (int64_t id : living) {
+    const std::optional<int64_t> start = keyframe_before(tick, id);
+    if (start) states[id].spans[0] = {*start, tick};
+  }
+  if (states.empty()) return base::Ok{};
+  base::Status status = walk_to(states);
+  if (!status) return status;
+  for (const auto& [id, state] : states) {
+    for (const ChangeRow* row : state.rows_at(0))
+      visit(*row);
+  }
+  return base::Ok{};
+}
+
 base::Status Recording::Reader::fill_mappings(std::vector<Moment>& moments) {
   std::map<int64_t, MappingState> states;
   for (size_t i = 0; i < moments.size(); ++i) {
@@ -451,16 +469,23 @@ base::Result<Recording::Pair> Recording::Reader::pair_at(
   return Pair{std::move((*samples)[0]), std::move((*samples)[1])};
 }
 
-// The last keyframe of each process that lives at the tick; rows before it tell
-// nothing of it.
+// Rows before it tell nothing of the tick.
+std::optional<int64_t> Recording::Reader::keyframe_before(
+    int64_t tick, int64_t process) const {
+  auto frames = keyframes_.find(process);
+  if (frames == keyframes_.end()) return std::nullopt;
+  auto next = std::ranges::upper_bound(frames->second, tick);
+  if (next == frames->second.begin()) return std::nullopt;
+  return *std::prev(next);
+}
+
+// Of each process that lives at the tick.
 std::map<int64_t, int64_t> Recording::Reader::keyframes_before(
     int64_t tick, const std::map<int64_t, Process>& processes) const {
   std::map<int64_t, int64_t> starts;
   for (const auto& [id, process] : processes) {
-    auto frames = keyframes_.find(id);
-    if (frames == keyframes_.end()) continue;
-    auto next = std::ranges::upper_bound(frames->second, tick);
-    if (next != frames->second.begin()) starts[id] = *std::prev(next);
+    const std::optional<int64_t> start = keyframe_before(tick, id);
+    if (start) starts[id] = *start;
   }
   return starts;
 }

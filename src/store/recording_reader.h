@@ -1,15 +1,17 @@
-// The inside of store::Recording. Its methods are in six files: loading
+// The inside of store::Recording. Its methods are in seven files: loading
 // (recording.cc), one moment (recording_moment.cc), all moments of a span
-// (recording_walk.cc), sums over time (recording_sums.cc), lists
-// (recording_lists.cc), and the trace (recording_trace.cc).
+// (recording_walk.cc), sums over time (recording_sums.cc, recording_bands.cc),
+// lists (recording_lists.cc), and the trace (recording_trace.cc).
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -127,6 +129,7 @@ class Recording::Reader {
   struct WalkState;
   base::Status begin_walk(int64_t first, const ProcessSet& chosen,
                           WalkState& state);
+  std::optional<int64_t> keyframe_before(int64_t tick, int64_t process) const;
   std::map<int64_t, int64_t> keyframes_before(
       int64_t tick, const std::map<int64_t, model::Process>& processes) const;
   base::Status step_counters(int64_t tick, WalkState& state);
@@ -152,15 +155,30 @@ class Recording::Reader {
   void fill_tier(int64_t tick, int64_t id, model::Process& process);
   base::Status fill_machine_at(int64_t tick, model::Sample& sample);
   base::Status fill_cgroups_at(int64_t tick, model::Sample& sample);
-  base::Status sum_residents(const ProcessSet& chosen, TimelineSum& sum);
-  base::Status sum_states(const ProcessSet& chosen, TimelineSum& sum);
+  base::Status sum_counters(const ProcessSet& chosen, CounterSum& sum);
+  base::Result<model::Timeline> chosen_timeline(const ProcessSet& chosen);
   base::Status read_available(model::Timeline& timeline);
-  base::Status walk_states(
-      const ProcessSet& chosen,
-      const std::function<void(const ChangeRow&, bool)>& visit);
-  using NamedVisitor = std::function<void(const ChangeRow&, bool is_frame,
-                                          model::RegionKind, std::string_view)>;
-  base::Status walk_named(const ProcessSet& chosen, const NamedVisitor& visit);
+  // The changes of those ticks in order; `first` is rounded down to its epoch.
+  // Without a kind: what the recording has no traits of.
+  using StateVisitor = std::function<void(const ChangeRow&, bool is_frame,
+                                          std::optional<model::RegionKind>)>;
+  base::Status walk_states(const ProcessSet& chosen, int64_t first,
+                           int64_t last, const StateVisitor& visit);
+  // What stood at the tick: a row for each mapping, in no order.
+  base::Status visit_newest(int64_t tick, const ProcessSet& living,
+                            const std::function<void(const ChangeRow&)>& visit);
+  int64_t last_tick() const { return ticks_.empty() ? 0 : ticks_.back().id; }
+  struct BandPart {
+    const ProcessSet& chosen;
+    std::span<const int64_t> ticks;  // all that are asked for
+    const std::vector<model::RecordedProcess>& processes;
+    int64_t first = 0;  // of the part
+    int64_t last = 0;
+  };
+  base::Result<std::unique_ptr<Reader>> twin() const;
+  base::Result<std::vector<model::Band>> sum_bands(const BandPart& part);
+  // Failures to read go to the status.
+  RowNamer row_namer(base::Status& status);
   std::string_view name_of(int64_t process, const MappingHeads& heads,
                            const MappingHead& head, model::RegionKind kind);
   bool has_swap_pss() const;
