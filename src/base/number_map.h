@@ -15,7 +15,7 @@ class NumberMap {
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  // Holds until something is added or removed.
+  // Hold until something is added or removed.
   Value* find(int64_t key) {
     if (size_ == 0) return nullptr;
     Slot& slot = slots_[place_of(key)];
@@ -50,6 +50,12 @@ class NumberMap {
     }
     slots_[hole] = Slot();
     --size_;
+  }
+
+  // Room for so many, so that it need not be made step by step.
+  void reserve(size_t count) {
+    while (slots_.size() < count * 2)
+      grow();
   }
 
   void clear() {

@@ -40,6 +40,10 @@ constexpr std::string_view kSumNumbers =
 
 // Of kNumbers.
 constexpr size_t kNumberCount = 16;
+// The first of them.
+constexpr std::string_view kKey = "c.epoch, c.process, c.tick, c.no";
+constexpr size_t kKeyCount = 4;
+static_assert(kNumbers.starts_with(kKey) && kSumNumbers.starts_with(kKey));
 using Numbers = std::span<const int64_t, kNumberCount>;
 
 // False for what no kernel has said and no writer has written.
@@ -287,29 +291,33 @@ base::Status walk_newest_first(
     Database& database, std::optional<int64_t> process, int64_t first,
     int64_t last, const std::function<bool(const ChangeKey&)>& is_wanted,
     const std::function<void(const ChangeRow&)>& visit) {
-  base::Status status =
-      database.set_filter("is_wanted", 4, [&](std::span<const int64_t> values) {
-        const ChangeKey key = {
-            values[1], values[0] * kTicksPerEpoch + values[2], values[3]};
-        return key.tick <= last && is_wanted(key);
+  // Who it is, and the rest where that is wanted.
+  std::array<int64_t, kNumberCount> numbers{};
+  base::Status status = database.set_filter(
+      "is_wanted", kKeyCount, [&](std::span<const int64_t> key) {
+        std::ranges::copy(key, numbers.begin());
+        const int64_t tick = numbers[0] * kTicksPerEpoch + numbers[2];
+        return tick <= last && is_wanted({numbers[1], tick, numbers[3]});
       });
   if (!status) return status;
   ChangeRow taken;
   bool is_absurd = false;
-  status = database.set_filter(
-      "take_change", kNumberCount, [&](std::span<const int64_t> values) {
-        taken.rare.clear();
-        is_absurd |= !fill_row(values.first<kNumberCount>(), taken);
-        if (!is_absurd) visit(taken);
-        return false;
-      });
+  status = database.set_filter("take_change", kNumberCount - kKeyCount,
+                               [&](std::span<const int64_t> rest) {
+                                 std::ranges::copy(rest,
+                                                   numbers.begin() + kKeyCount);
+                                 taken.rare.clear();
+                                 is_absurd |= !fill_row(numbers, taken);
+                                 if (!is_absurd) visit(taken);
+                                 return false;
+                               });
   if (!status) return status;
   // Ordered by what the loops run over, so that nothing is sorted. Only a row
   // with rare fields is left for the loop below.
   const std::string filter =
-      "AND CASE WHEN NOT is_wanted(c.epoch, c.process, c.tick, c.no) THEN 0 "
-      "WHEN c.rare IS NULL THEN take_change(" +
-      std::string(kNumbers) + ") ELSE 1 END ORDER BY ";
+      "AND CASE WHEN NOT is_wanted(" + std::string(kKey) +
+      ") THEN 0 WHEN c.rare IS NULL THEN take_change(" +
+      std::string(kNumbers.substr(kKey.size() + 2)) + ") ELSE 1 END ORDER BY ";
   base::Result<Statement> rows = database.prepare(
       sql_of(process ? kOfOne : kOfAll,
              filter + (process ? "e.id DESC, c.tick DESC, c.no DESC"

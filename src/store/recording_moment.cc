@@ -5,10 +5,10 @@
 #include <optional>
 #include <set>
 #include <span>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
+#include "base/number_map.h"
 #include "base/units.h"
 #include "store/machine_rows.h"
 #include "store/recording_reader.h"
@@ -222,7 +222,7 @@ struct Recording::Reader::MappingState {
   };
   std::array<Span, kMostMoments> spans;
   // By the number of the mapping.
-  std::unordered_map<int64_t, std::array<Newest, kMostMoments>> seen;
+  base::NumberMap<std::array<Newest, kMostMoments>> seen;
   std::vector<ChangeRow> rows;
 
   // Right in any order, cheapest when the newest comes first.
@@ -250,9 +250,11 @@ struct Recording::Reader::MappingState {
   std::vector<const ChangeRow*> rows_at(size_t moment) const {
     std::vector<const ChangeRow*> found;
     found.reserve(rows.size());
-    for (const auto& [no, newest] : seen) {
-      if (newest[moment].index) found.push_back(&rows[*newest[moment].index]);
-    }
+    seen.for_each([&](int64_t, const std::array<Newest, kMostMoments>& newest) {
+      if (newest[moment].index) {
+        found.push_back(&rows[*newest[moment].index]);
+      }
+    });
     return found;
   }
 };
@@ -334,7 +336,11 @@ base::Status Recording::Reader::fill_mappings(std::vector<Moment>& moments) {
   for (auto& [id, state] : states) {
     base::Result<const MappingHeads*> heads = heads_of(id);
     if (!heads) return heads.error();
-    state.seen.reserve((*heads)->sorted.size());
+    // Of those that were ever mapped most may be long gone.
+    constexpr size_t kMostExpected = 4096;
+    const size_t expected = std::min((*heads)->sorted.size(), kMostExpected);
+    state.seen.reserve(expected);
+    state.rows.reserve(expected * moments.size());
   }
   base::Status status = walk_to(states);
   if (!status) return status;
