@@ -81,7 +81,8 @@ base::Result<std::vector<model::Band>> Recording::Reader::sum_bands(
 
 base::Result<model::Bands> Recording::Reader::bands(
     const ProcessSet& chosen, std::span<const int64_t> ticks) {
-  base::Status status = load_details();
+  base::Status status = check_all_ticks();
+  if (status) status = load_details();
   if (!status) return status.error();
   using Part = base::Result<std::vector<model::Band>>;
   std::mutex mutex;

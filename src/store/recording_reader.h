@@ -1,7 +1,8 @@
-// The inside of store::Recording. Its methods are in seven files: loading
-// (recording.cc), one moment (recording_moment.cc), all moments of a span
-// (recording_walk.cc), sums over time (recording_sums.cc, recording_bands.cc),
-// lists (recording_lists.cc), and the trace (recording_trace.cc).
+// The inside of store::Recording. Its methods are in eight files: loading
+// (recording.cc), one moment (recording_moment.cc, recording_mappings.cc), all
+// moments of a span (recording_walk.cc), sums over time (recording_sums.cc,
+// recording_bands.cc), lists (recording_lists.cc), and the trace
+// (recording_trace.cc).
 #pragma once
 
 #include <cstdint>
@@ -67,7 +68,8 @@ class Recording::Reader {
  public:
   explicit Reader(Database database) : database_(std::move(database)) {}
 
-  base::Status load();
+  // The filter is SQL in front of a condition; empty: all ticks.
+  base::Status load(const std::string& tick_filter);
 
   base::Result<model::Sample> sample_at(int64_t tick, const ProcessSet& chosen);
   base::Result<Pair> pair_at(int64_t tick, int64_t earlier_tick,
@@ -103,7 +105,9 @@ class Recording::Reader {
                       database_.path() + ": damaged: " + how);
   }
 
-  base::Status load_ticks();
+  base::Status load_ticks(const std::string& filter);
+  // Misused after Recording::open_at().
+  base::Status check_all_ticks() const;
   base::Status load_processes();
   base::Status load_images();
   base::Status load_objects();
@@ -123,6 +127,9 @@ class Recording::Reader {
       std::span<const int64_t> ticks, const ProcessSet& chosen);
   base::Status fill_mappings(std::vector<Moment>& moments);
   base::Status walk_to(std::map<int64_t, MappingState>& states);
+  struct Span;
+  static std::vector<Span> spans_of_all(
+      const std::map<int64_t, MappingState>& states);
   base::Result<model::Process> make_process(
       const std::vector<const ChangeRow*>& rows, int64_t process_id,
       model::Process process);
@@ -186,6 +193,7 @@ class Recording::Reader {
   Database database_;
   model::RecordingInfo info_;
   std::vector<model::RecordedTick> ticks_;
+  bool has_all_ticks_ = false;
   std::vector<model::RecordedProcess> processes_;
 
   bool has_details_ = false;

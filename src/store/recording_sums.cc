@@ -164,11 +164,13 @@ base::Result<model::Timeline> Recording::Reader::chosen_timeline(
 
 base::Result<model::Timeline> Recording::Reader::timeline(
     const ProcessSet& chosen) {
+  base::Status status = check_all_ticks();
+  if (!status) return status.error();
   base::Result<model::Timeline> timeline =
       chosen.empty() ? whole_timeline() : chosen_timeline(chosen);
   if (!timeline) return timeline.error();
   CounterSum counters(ticks_);
-  base::Status status = sum_counters(chosen, counters);
+  status = sum_counters(chosen, counters);
   if (!status) return status.error();
   counters.fill(timeline->points);
   for (size_t i = 0; i < ticks_.size(); ++i) {
@@ -231,7 +233,8 @@ RowNamer Recording::Reader::row_namer(base::Status& status) {
 
 base::Result<std::vector<model::Series>> Recording::Reader::series(
     const ProcessSet& chosen, uint64_t least_bytes) {
-  base::Status status = load_details();
+  base::Status status = check_all_ticks();
+  if (status) status = load_details();
   if (!status) return status.error();
   base::Status naming = base::Ok{};
   SeriesSum sum(ticks_, row_namer(naming));
