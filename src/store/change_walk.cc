@@ -89,6 +89,9 @@ bool take_row(const Statement& rows, ChangeRow& row) {
 constexpr std::string_view kOfOne =
     " FROM epoch e CROSS JOIN proc_change c ON c.epoch = e.id "
     "WHERE e.id BETWEEN ? AND ? AND c.process = ? ";
+constexpr std::string_view kOfSome =
+    " FROM epoch e CROSS JOIN proc_change c ON c.epoch = e.id "
+    "WHERE e.id BETWEEN ? AND ? AND c.process BETWEEN ? AND ? ";
 constexpr std::string_view kOfAll =
     " FROM proc_change c WHERE c.epoch BETWEEN ? AND ? ";
 
@@ -288,8 +291,8 @@ base::Status ChangeWalk::walk(
 }
 
 base::Status walk_newest_first(
-    Database& database, std::optional<int64_t> process, int64_t first,
-    int64_t last, const std::function<bool(const ChangeKey&)>& is_wanted,
+    Database& database, ProcessRange processes, int64_t first, int64_t last,
+    const std::function<bool(const ChangeKey&)>& is_wanted,
     const std::function<void(const ChangeRow&)>& visit) {
   // Who it is, and the rest where that is wanted.
   std::array<int64_t, kNumberCount> numbers{};
@@ -317,16 +320,15 @@ base::Status walk_newest_first(
   const std::string filter =
       "AND CASE WHEN NOT is_wanted(" + std::string(kKey) +
       ") THEN 0 WHEN c.rare IS NULL THEN take_change(" +
-      std::string(kNumbers.substr(kKey.size() + 2)) + ") ELSE 1 END ORDER BY ";
-  base::Result<Statement> rows = database.prepare(
-      sql_of(process ? kOfOne : kOfAll,
-             filter + (process ? "e.id DESC, c.tick DESC, c.no DESC"
-                               : "c.epoch DESC, c.process DESC, "
-                                 "c.tick DESC, c.no DESC")));
+      std::string(kNumbers.substr(kKey.size() + 2)) +
+      ") ELSE 1 END "
+      "ORDER BY e.id DESC, c.process DESC, c.tick DESC, c.no DESC";
+  base::Result<Statement> rows = database.prepare(sql_of(kOfSome, filter));
   if (!rows) return rows.error();
   rows->bind(0, first / kTicksPerEpoch);
   rows->bind(1, last / kTicksPerEpoch);
-  if (process) rows->bind(2, *process);
+  rows->bind(2, processes.first);
+  rows->bind(3, processes.last);
   while (true) {
     base::Result<bool> row = rows->step();
     if (!row) return row.error();

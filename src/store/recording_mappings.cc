@@ -4,11 +4,15 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "base/number_map.h"
+#include "base/shares.h"
 #include "base/units.h"
 #include "store/recording_moment.h"
 #include "store/recording_reader.h"
@@ -211,8 +215,9 @@ base::Status Recording::Reader::walk_to(
   // what it reads lies before the keyframes of most.
   constexpr size_t kFew = 4;
   if (states.size() > kFew && passed_ticks / 2 <= told_ticks) {
+    const ProcessRange whole = {states.begin()->first, states.rbegin()->first};
     for (const Span& pass : passes) {
-      base::Status status = walk_newest_first(database_, {}, pass.first,
+      base::Status status = walk_newest_first(database_, whole, pass.first,
                                               pass.last, is_wanted, take);
       if (!status) return status;
     }
@@ -220,7 +225,7 @@ base::Status Recording::Reader::walk_to(
   }
   for (const auto& [id, state] : states) {
     for (const Span& span : Span::joined(state.spans)) {
-      base::Status status = walk_newest_first(database_, id, span.first,
+      base::Status status = walk_newest_first(database_, {id, id}, span.first,
                                               span.last, is_wanted, take);
       if (!status) return status;
     }
@@ -246,13 +251,48 @@ base::Status Recording::Reader::visit_newest(
   return base::Ok{};
 }
 
+// Each process is put together by itself, by threads where there are many: only
+// where nobody writes, as for bands().
 base::Status Recording::Reader::fill_mappings(std::vector<Moment>& moments) {
+  ProcessSet all;
+  for (const Moment& moment : moments) {
+    for (const auto& [id, process] : moment.processes)
+      all.insert(id);
+  }
+  const std::vector<int64_t> ids(all.begin(), all.end());
+  std::mutex mutex;
+  base::Status status = base::Ok{};
+  const auto fill = [&](size_t begin, size_t end) {
+    const std::span some(ids.begin() + static_cast<ptrdiff_t>(begin),
+                         ids.begin() + static_cast<ptrdiff_t>(end));
+    const auto filled = [&]() -> base::Status {
+      if (begin == 0) return fill_mappings_of(some, moments);
+      base::Result<std::unique_ptr<Reader>> other = twin();
+      if (!other) return other.error();
+      return (*other)->fill_mappings_of(some, moments);
+    };
+    base::Status done = filled();
+    const std::lock_guard lock(mutex);
+    if (status) status = std::move(done);
+  };
+  // Fewer are not worth another connection.
+  constexpr size_t kLeastProcesses = 32;
+  if (database_.is_unchanging()) {
+    base::in_shares(ids.size(), kLeastProcesses, fill);
+  } else {
+    fill(0, ids.size());
+  }
+  return status;
+}
+
+base::Status Recording::Reader::fill_mappings_of(
+    std::span<const int64_t> processes, std::vector<Moment>& moments) {
   std::map<int64_t, MappingState> states;
-  for (size_t i = 0; i < moments.size(); ++i) {
-    const Moment& moment = moments[i];
-    for (const auto& [id, start] :
-         keyframes_before(moment.tick, moment.processes)) {
-      states[id].spans[i] = {start, moment.tick};
+  for (int64_t id : processes) {
+    for (size_t i = 0; i < moments.size(); ++i) {
+      if (!moments[i].processes.contains(id)) continue;
+      const std::optional<int64_t> start = keyframe_before(moments[i].tick, id);
+      if (start) states[id].spans[i] = {*start, moments[i].tick};
     }
   }
   if (states.empty()) return base::Ok{};
@@ -272,7 +312,7 @@ base::Status Recording::Reader::fill_mappings(std::vector<Moment>& moments) {
       if (state.spans[i].last < state.spans[i].first || state.seen.empty()) {
         continue;
       }
-      model::Process& process = moments[i].processes[id];
+      model::Process& process = moments[i].processes.at(id);
       base::Result<model::Process> made =
           make_process(state.rows_at(i), id, std::move(process));
       if (!made) return made.error();

@@ -126,6 +126,8 @@ class Recording::Reader {
   base::Result<std::vector<model::Sample>> samples_at(
       std::span<const int64_t> ticks, const ProcessSet& chosen);
   base::Status fill_mappings(std::vector<Moment>& moments);
+  base::Status fill_mappings_of(std::span<const int64_t> processes,
+                                std::vector<Moment>& moments);
   base::Status walk_to(std::map<int64_t, MappingState>& states);
   struct Span;
   static std::vector<Span> spans_of_all(

@@ -454,6 +454,33 @@ TEST(Recording, RefusesATickItDoesNotHave) {
   }
 }
 
+// So many that threads share them where there are several CPUs.
+TEST(Recording, GivesBackManyProcessesAtTwoMoments) {
+  constexpr int32_t kProcesses = 150;
+  std::vector<Sample> samples;
+  for (uint64_t i = 0; i < 40; ++i) {
+    std::vector<Process> processes;
+    for (int32_t pid = 1; pid <= kProcesses; ++pid) {
+      const uint64_t pages = (static_cast<uint64_t>(pid) * 7 + i) % 80;
+      processes.push_back(test::process_of(
+          pid, 1, {test::full_mapping(0x10000, 90, pages, "[heap]")}));
+    }
+    samples.push_back(sample_of(i, processes));
+  }
+  const RecordingFile file;
+  const Recording recording = recorded(file, samples);
+  const base::Result<Recording::Pair> pair = recording.pair_at(39, 11, {});
+  ASSERT_TRUE(pair) << pair.error().what;
+  ASSERT_EQ(pair->at.processes.size(), size_t{kProcesses});
+  ASSERT_EQ(pair->earlier.processes.size(), size_t{kProcesses});
+  for (size_t i = 0; i < pair->at.processes.size(); ++i) {
+    EXPECT_EQ(*pair->at.processes[i].mappings,
+              *samples[39].processes[i].mappings);
+    EXPECT_EQ(*pair->earlier.processes[i].mappings,
+              *samples[11].processes[i].mappings);
+  }
+}
+
 TEST(Recording, OpensForOneMomentWithWhatThatNeeds) {
   std::vector<Sample> samples;
   for (uint64_t i = 0; i < 50; ++i) {
