@@ -4,6 +4,7 @@ and the disk, and how fast it answers. README.md says how to read each row."""
 import contextlib
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import time
@@ -17,6 +18,8 @@ PROGRAMS = [BENCH / "paced_reads.c", BENCH / "mmap_latency.c"]
 # memory-watcher stores each mapping of each sample: so many bytes with its index.
 WATCHER_BYTES = 48.6
 DAY_TICKS = 86_400
+# The page of crosvm's plot.py, with Plotly inside, before any data.
+PLOT_PY_MB = 8.6
 
 
 def recorded(name, *options):
@@ -126,6 +129,10 @@ def measure_long(scale):
                                f"{counts['cpu_ns'] / ticks / 1e6:.2f} ms a tick")
     yield Row("a day of 100 processes at 1 s: KB written a tick",
               counts["written_bytes"] / ticks / 1e3, bar=70, unit="", digits=1)
+    yield Row("a day of 100 processes at 1 s: opened by report, ms",
+              1000 * seconds_of(TIDEMARK, "report", day, "--json", "-o",
+                                "/dev/null"),
+              bar=2000, unit="", digits=0, beside=f"{ticks} ticks")
     day.unlink()
     fast, counts = made("fast", 100, 110, scale(6000), 100, 36)
     yield Row("100 processes at 10 Hz: KB written a tick",
@@ -145,7 +152,24 @@ def measure_long(scale):
                                        "JOIN ticks t USING (tick)"])
             yield Row(f"20,000 samples of {label}: {name}, ms",
                       1000 * seconds_of(*words), bar=bar, unit="", digits=0)
+        yield from measure_page(file, label)
         file.unlink()
+
+
+def measure_page(recording, label):
+    page = OUT / "long.html"
+    yield Row(f"20,000 samples of {label}: page written, ms",
+              1000 * seconds_of(TIDEMARK, "report", recording, "-o", page),
+              bar=1000, unit="", digits=0)
+    yield Row(f"20,000 samples of {label}: page, MB",
+              page.stat().st_size / 1e6, bar=PLOT_PY_MB, unit="", digits=2)
+    if shutil.which("node") and shutil.which("chromium"):
+        opened = numbers_of(call("node", BENCH / "open_page.mjs", page).stdout)
+        yield Row(f"20,000 samples of {label}: page painted, ms",
+                  opened["painted_us"][0] / 1e3, bar=1000, unit="", digits=0)
+    else:
+        print("bench: opening pages needs node and chromium")
+    page.unlink()
 
 
 # ---- the recorded process ---------------------------------------------------

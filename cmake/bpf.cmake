@@ -15,10 +15,8 @@ find_path(TIDEMARK_LIBBPF_INCLUDE bpf/libbpf.h)
 # Static: nothing but libc is loaded at start, and the binary can be copied.
 find_library(TIDEMARK_LIBBPF NAMES libbpf.a)
 find_library(TIDEMARK_LIBELF NAMES libelf.a)
-find_library(TIDEMARK_LIBZ NAMES libz.a)
 foreach(need CLANG:TIDEMARK_BPF_CLANG:clang BPFTOOL:TIDEMARK_BPFTOOL:bpftool
-             LIBBPF:TIDEMARK_LIBBPF:libbpf-dev LIBELF:TIDEMARK_LIBELF:libelf-dev
-             LIBZ:TIDEMARK_LIBZ:zlib1g-dev)
+             LIBBPF:TIDEMARK_LIBBPF:libbpf-dev LIBELF:TIDEMARK_LIBELF:libelf-dev)
   string(REPLACE ":" ";" need ${need})
   list(GET need 1 variable)
   list(GET need 2 package)

@@ -4,17 +4,26 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/recorded_peak.h"
 
 namespace tidemark::cli {
 namespace {
 
 using base::ErrorKind;
 using model::RecordedTick;
+
+constexpr std::string_view kTickWord = "tick:";
+
+std::optional<int64_t> asked_tick(const std::string& word) {
+  if (!word.starts_with(kTickWord)) return std::nullopt;
+  return base::parse_i64(word.substr(kTickWord.size()));
+}
 
 base::Error no_moment(const std::string& word) {
   return base::fail(
@@ -85,8 +94,8 @@ base::Result<size_t> find_moment(const store::Recording& recording,
   const std::vector<RecordedTick>& ticks = recording.ticks();
   if (word == "start") return size_t{0};
   if (word == "end") return ticks.size() - 1;
-  if (word.starts_with("tick:")) {
-    std::optional<int64_t> id = base::parse_i64(word.substr(5));
+  if (word.starts_with(kTickWord)) {
+    std::optional<int64_t> id = asked_tick(word);
     if (!id) return no_moment(word);
     auto found = std::ranges::lower_bound(ticks, *id, {}, &RecordedTick::id);
     if (found != ticks.end() && found->id == *id) {
@@ -163,11 +172,19 @@ base::Result<store::ProcessSet> choose_processes(
 }
 
 base::Result<store::Recording> open_recording(const std::string& path) {
+  return open_recording_at(path, "");
+}
+
+base::Result<store::Recording> open_recording_at(const std::string& path,
+                                                 const std::string& word) {
   if (path.empty()) {
     return base::fail(ErrorKind::Misused, "no recording was named",
                       "`tidemark record` makes one");
   }
-  base::Result<store::Recording> recording = store::Recording::open(path);
+  const std::optional<int64_t> tick = asked_tick(word);
+  base::Result<store::Recording> recording =
+      tick ? store::Recording::open_at(path, *tick, kChangeNs)
+           : store::Recording::open(path);
   if (recording && recording->ticks().empty()) {
     return base::fail(ErrorKind::NotFound,
                       base::visible(path) + ": there is no sample in it");

@@ -30,4 +30,9 @@ base::Result<store::ProcessSet> choose_processes(
 // Refuses an empty recording: there is no moment to show.
 base::Result<store::Recording> open_recording(const std::string& path);
 
+// The same for the report of one moment, of which only what that needs is read
+// where the word tells the tick.
+base::Result<store::Recording> open_recording_at(const std::string& path,
+                                                 const std::string& word);
+
 }  // namespace tidemark::cli

@@ -168,7 +168,9 @@ base::Result<ExitCode> run_peak(const PeakCommandOptions& options) {
     return base::fail(ErrorKind::Misused,
                       "'" + options.words[1] + "' is one word too many");
   }
-  base::Result<store::Recording> recording = open_recording(path);
+  base::Result<store::Recording> recording =
+      options.is_growth ? open_recording(path)
+                        : open_recording_at(path, options.at);
   if (!recording) return recording.error();
   base::Result<store::ProcessSet> chosen =
       choose_processes(*recording, options.pid, options.process);

@@ -4,13 +4,6 @@
 #include <utility>
 
 namespace tidemark::cli {
-namespace {
-
-// How far back the column of changes looks.
-constexpr uint64_t kChangeNs = uint64_t{600} * 1'000'000'000;
-
-}  // namespace
-
 base::Result<const model::Timeline*> RecordedPeak::timeline() {
   if (!timeline_) {
     base::Result<model::Timeline> read = recording_.timeline(processes_);

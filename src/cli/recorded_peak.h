@@ -14,6 +14,9 @@
 
 namespace tidemark::cli {
 
+// How far back the column of changes looks.
+inline constexpr uint64_t kChangeNs = uint64_t{600} * 1'000'000'000;
+
 struct RecordedPeakOptions {
   analysis::PeakMetric metric = analysis::PeakMetric::Pss;
   std::optional<size_t> tick_index;  // of an asked moment; the peak without

@@ -1,6 +1,7 @@
 #include "store/change_walk.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <span>
 #include <string_view>
@@ -39,6 +40,10 @@ constexpr std::string_view kSumNumbers =
 
 // Of kNumbers.
 constexpr size_t kNumberCount = 16;
+// The first of them.
+constexpr std::string_view kKey = "c.epoch, c.process, c.tick, c.no";
+constexpr size_t kKeyCount = 4;
+static_assert(kNumbers.starts_with(kKey) && kSumNumbers.starts_with(kKey));
 using Numbers = std::span<const int64_t, kNumberCount>;
 
 // False for what no kernel has said and no writer has written.
@@ -84,6 +89,9 @@ bool take_row(const Statement& rows, ChangeRow& row) {
 constexpr std::string_view kOfOne =
     " FROM epoch e CROSS JOIN proc_change c ON c.epoch = e.id "
     "WHERE e.id BETWEEN ? AND ? AND c.process = ? ";
+constexpr std::string_view kOfSome =
+    " FROM epoch e CROSS JOIN proc_change c ON c.epoch = e.id "
+    "WHERE e.id BETWEEN ? AND ? AND c.process BETWEEN ? AND ? ";
 constexpr std::string_view kOfAll =
     " FROM proc_change c WHERE c.epoch BETWEEN ? AND ? ";
 
@@ -204,16 +212,24 @@ struct ChangeWalk::Epoch {
     if (count == rows.size()) rows.emplace_back();
     return rows[count++];
   }
+  // Tick by tick, as they came within each.
   void flush() {
+    std::array<size_t, kTicksPerEpoch + 1> ends{};
+    for (size_t i = 0; i < count; ++i)
+      ++ends[place_in_epoch(rows[i]) + 1];
+    for (size_t i = 1; i < ends.size(); ++i)
+      ends[i] += ends[i - 1];
     order.resize(count);
     for (size_t i = 0; i < count; ++i)
-      order[i] = i;
-    std::ranges::stable_sort(order, {},
-                             [&](size_t index) { return rows[index].tick; });
+      order[ends[place_in_epoch(rows[i])]++] = i;
     for (size_t index : order) {
       if (rows[index].tick <= last_tick) (*visit)(rows[index]);
     }
     count = 0;
+  }
+  size_t place_in_epoch(const ChangeRow& row) const {
+    return static_cast<size_t>(std::clamp<int64_t>(
+        row.tick - id * kTicksPerEpoch, 0, kTicksPerEpoch - 1));
   }
 };
 
@@ -275,41 +291,44 @@ base::Status ChangeWalk::walk(
 }
 
 base::Status walk_newest_first(
-    Database& database, std::optional<int64_t> process, int64_t first,
-    int64_t last, const std::function<bool(const ChangeKey&)>& is_wanted,
+    Database& database, ProcessRange processes, int64_t first, int64_t last,
+    const std::function<bool(const ChangeKey&)>& is_wanted,
     const std::function<void(const ChangeRow&)>& visit) {
-  base::Status status =
-      database.set_filter("is_wanted", 4, [&](std::span<const int64_t> values) {
-        const ChangeKey key = {
-            values[1], values[0] * kTicksPerEpoch + values[2], values[3]};
-        return key.tick <= last && is_wanted(key);
+  // Who it is, and the rest where that is wanted.
+  std::array<int64_t, kNumberCount> numbers{};
+  base::Status status = database.set_filter(
+      "is_wanted", kKeyCount, [&](std::span<const int64_t> key) {
+        std::ranges::copy(key, numbers.begin());
+        const int64_t tick = numbers[0] * kTicksPerEpoch + numbers[2];
+        return tick <= last && is_wanted({numbers[1], tick, numbers[3]});
       });
   if (!status) return status;
   ChangeRow taken;
   bool is_absurd = false;
-  status = database.set_filter(
-      "take_change", kNumberCount, [&](std::span<const int64_t> values) {
-        taken.rare.clear();
-        is_absurd |= !fill_row(values.first<kNumberCount>(), taken);
-        if (!is_absurd) visit(taken);
-        return false;
-      });
+  status = database.set_filter("take_change", kNumberCount - kKeyCount,
+                               [&](std::span<const int64_t> rest) {
+                                 std::ranges::copy(rest,
+                                                   numbers.begin() + kKeyCount);
+                                 taken.rare.clear();
+                                 is_absurd |= !fill_row(numbers, taken);
+                                 if (!is_absurd) visit(taken);
+                                 return false;
+                               });
   if (!status) return status;
   // Ordered by what the loops run over, so that nothing is sorted. Only a row
   // with rare fields is left for the loop below.
   const std::string filter =
-      "AND CASE WHEN NOT is_wanted(c.epoch, c.process, c.tick, c.no) THEN 0 "
-      "WHEN c.rare IS NULL THEN take_change(" +
-      std::string(kNumbers) + ") ELSE 1 END ORDER BY ";
-  base::Result<Statement> rows = database.prepare(
-      sql_of(process ? kOfOne : kOfAll,
-             filter + (process ? "e.id DESC, c.tick DESC, c.no DESC"
-                               : "c.epoch DESC, c.process DESC, "
-                                 "c.tick DESC, c.no DESC")));
+      "AND CASE WHEN NOT is_wanted(" + std::string(kKey) +
+      ") THEN 0 WHEN c.rare IS NULL THEN take_change(" +
+      std::string(kNumbers.substr(kKey.size() + 2)) +
+      ") ELSE 1 END "
+      "ORDER BY e.id DESC, c.process DESC, c.tick DESC, c.no DESC";
+  base::Result<Statement> rows = database.prepare(sql_of(kOfSome, filter));
   if (!rows) return rows.error();
   rows->bind(0, first / kTicksPerEpoch);
   rows->bind(1, last / kTicksPerEpoch);
-  if (process) rows->bind(2, *process);
+  rows->bind(2, processes.first);
+  rows->bind(3, processes.last);
   while (true) {
     base::Result<bool> row = rows->step();
     if (!row) return row.error();

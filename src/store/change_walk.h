@@ -108,12 +108,18 @@ class ChangeWalk {
   std::string path_;
 };
 
-// The wanted rows of those ticks, of one process or of all, the newest of each
+// By their numbers in the recording, both included.
+struct ProcessRange {
+  int64_t first = 0;
+  int64_t last = 0;
+};
+
+// The wanted rows of those ticks and processes, the newest of each
 // mapping first as a rule. One that is not wanted is not unpacked: most of what
 // lies between a keyframe and a moment is overtaken by something newer.
 base::Status walk_newest_first(
-    Database& database, std::optional<int64_t> process, int64_t first,
-    int64_t last, const std::function<bool(const ChangeKey&)>& is_wanted,
+    Database& database, ProcessRange processes, int64_t first, int64_t last,
+    const std::function<bool(const ChangeKey&)>& is_wanted,
     const std::function<void(const ChangeRow&)>& visit);
 
 }  // namespace tidemark::store

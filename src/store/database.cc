@@ -67,7 +67,7 @@ int64_t size_if_there(const std::string& path) {
 // A file in a directory we may not write cannot be opened in the ordinary way
 // once its log is there or was meant to be; without a log it cannot change
 // under us either, and is read as it is.
-std::string address_of(const std::string& path, OpenMode mode) {
+std::string address_of(const std::string& path, bool is_unchanging) {
   std::string address = "file:";
   constexpr std::string_view kHex = "0123456789abcdef";
   for (const char c : path) {
@@ -82,9 +82,7 @@ std::string address_of(const std::string& path, OpenMode mode) {
       address += kHex[byte & 15];
     }
   }
-  if (mode == OpenMode::ReadOnly && size_if_there(path + "-wal") <= 0) {
-    address += "?immutable=1";
-  }
+  if (is_unchanging) address += "?immutable=1";
   return address;
 }
 
@@ -197,9 +195,12 @@ base::Result<Database> Database::open(const std::string& path, OpenMode mode) {
                          : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   Database database;
   database.path_ = path;
+  database.is_unchanging_ =
+      mode == OpenMode::ReadOnly && size_if_there(path + "-wal") <= 0;
   sqlite3* handle = nullptr;
   const int code =
-      sqlite3_open_v2(address_of(path, mode).c_str(), &handle, flags, nullptr);
+      sqlite3_open_v2(address_of(path, database.is_unchanging_).c_str(),
+                      &handle, flags, nullptr);
   database.handle_.reset(handle);
   if (code != SQLITE_OK) return database.error("");
   sqlite3_extended_result_codes(handle, 1);

@@ -98,6 +98,9 @@ class Database {
   void set_checkpoint_pages(int pages);
 
   const std::string& path() const { return path_; }
+  // Opened for reading without a log beside it: nobody writes to it, and any
+  // other connection sees the same.
+  bool is_unchanging() const { return is_unchanging_; }
 
  private:
   struct Close {
@@ -110,6 +113,7 @@ class Database {
       filters_;  // handle_ calls them
   std::unique_ptr<sqlite3, Close> handle_;
   std::string path_;
+  bool is_unchanging_ = false;
 };
 
 }  // namespace tidemark::store

@@ -37,7 +37,7 @@ base::Status for_each(Statement& rows, const std::function<void()>& visit) {
   }
 }
 
-base::Status Recording::Reader::load() {
+base::Status Recording::Reader::load(const std::string& tick_filter) {
   base::Status status = check_schema(database_);
   // One state of the file for as long as we look, also while it grows.
   if (status) status = database_.execute("BEGIN");
@@ -46,7 +46,7 @@ base::Status Recording::Reader::load() {
   if (!info) return info.error();
   info_ = std::move(*info);
   if (info_.page_size_bytes == 0) return damaged("pages without a size");
-  status = load_ticks();
+  status = load_ticks(tick_filter);
   if (status) status = load_processes();
   if (status) status = load_images();
   return status;
@@ -63,7 +63,8 @@ base::Status Recording::Reader::load_details() {
   return status;
 }
 
-base::Status Recording::Reader::load_ticks() {
+base::Status Recording::Reader::load_ticks(const std::string& filter) {
+  has_all_ticks_ = filter.empty();
   bool is_sane = true;
   base::Status status =
       database_.set_filter("take_tick", 8, [&](std::span<const int64_t> row) {
@@ -82,10 +83,17 @@ base::Status Recording::Reader::load_ticks() {
       });
   if (!status) return status;
   status = database_.execute(
-      "SELECT id FROM tick WHERE take_tick(id, state, utc_ns, monotonic_ns, "
+      "SELECT id FROM tick WHERE " + filter +
+      "take_tick(id, state, utc_ns, monotonic_ns, "
       "read_ns, oldest_detail, undetailed, scanned) ORDER BY id");
   if (status && !is_sane) return damaged("an absurd tick");
   return status;
+}
+
+base::Status Recording::Reader::check_all_ticks() const {
+  if (has_all_ticks_) return base::Ok{};
+  return base::fail(base::ErrorKind::Misused,
+                    database_.path() + ": opened for one moment alone");
 }
 
 base::Status Recording::Reader::load_processes() {
@@ -223,13 +231,29 @@ Recording::Recording(Recording&&) noexcept = default;
 Recording& Recording::operator=(Recording&&) noexcept = default;
 Recording::~Recording() = default;
 
-base::Result<Recording> Recording::open(const std::string& path) {
+base::Result<Recording> Recording::open_filtered(
+    const std::string& path, const std::string& tick_filter) {
   base::Result<Database> database = Database::open(path, OpenMode::ReadOnly);
   if (!database) return database.error();
   auto reader = std::make_unique<Reader>(std::move(*database));
-  base::Status status = reader->load();
+  base::Status status = reader->load(tick_filter);
   if (!status) return status.error();
   return Recording(std::move(reader));
+}
+
+base::Result<Recording> Recording::open(const std::string& path) {
+  return open_filtered(path, "");
+}
+
+base::Result<Recording> Recording::open_at(const std::string& path,
+                                           int64_t tick, uint64_t before_ns) {
+  const std::string id = std::to_string(tick);
+  return open_filtered(
+      path, "id IN ((SELECT min(id) FROM tick), (SELECT max(id) FROM tick), " +
+                id + ", (SELECT id FROM tick WHERE id < " + id +
+                " AND monotonic_ns <= (SELECT max(0, monotonic_ns - " +
+                std::to_string(before_ns) + ") FROM tick WHERE id = " + id +
+                ") ORDER BY id DESC LIMIT 1)) AND ");
 }
 
 const std::string& Recording::path() const {

@@ -33,6 +33,11 @@ class Recording {
  public:
   // Malformed or Unsupported, with a sentence, for what is no recording.
   static base::Result<Recording> open(const std::string& path);
+  // For a look at one moment, which need not wait until a day of ticks is read:
+  // ticks() are the first, the last, the asked one if it is there, and the last
+  // one at least so long before it. Nothing over time can be asked for.
+  static base::Result<Recording> open_at(const std::string& path, int64_t tick,
+                                         uint64_t before_ns);
   Recording(Recording&&) noexcept;
   Recording& operator=(Recording&&) noexcept;
   Recording(const Recording&) = delete;
@@ -97,6 +102,8 @@ class Recording {
 
  private:
   class Reader;
+  static base::Result<Recording> open_filtered(const std::string& path,
+                                               const std::string& tick_filter);
   explicit Recording(std::unique_ptr<Reader> reader);
   std::unique_ptr<Reader> reader_;
 };

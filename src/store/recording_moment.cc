@@ -1,14 +1,13 @@
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "base/units.h"
+#include "store/recording_moment.h"
 #include "store/recording_reader.h"
 #include "store/schema.h"
 
@@ -18,9 +17,6 @@ namespace {
 using model::Process;
 using model::RecordedProcess;
 using model::Sample;
-
-// A moment, and one before it to compare with.
-constexpr size_t kMostMoments = 2;
 
 }  // namespace
 
@@ -142,198 +138,6 @@ base::Status Recording::Reader::fill_states(
   });
 }
 
-base::Result<Process> Recording::Reader::make_process(
-    const std::vector<const ChangeRow*>& rows, int64_t process_id,
-    Process process) {
-  base::Result<const MappingHeads*> heads = heads_of(process_id);
-  if (!heads) return heads.error();
-  struct Headed {
-    const MappingHead* head;
-    const ChangeRow* row;
-  };
-  std::vector<Headed> headed;
-  headed.reserve(rows.size());
-  for (const ChangeRow* row : rows) {
-    const MappingHead* head = (*heads)->find(row->no);
-    if (!head) return damaged("a mapping without its head");
-    headed.push_back({head, row});
-  }
-  // By address, as the kernel prints them: numbers follow time.
-  std::ranges::sort(headed, {}, [](const Headed& mapping) {
-    return std::pair(mapping.head->start_address, mapping.row->no);
-  });
-  std::vector<model::Mapping> mappings(headed.size());
-  process.kinds.clear();
-  model::SmapsFields sum;
-  for (size_t i = 0; i < headed.size(); ++i) {
-    const auto& [head, row] = headed[i];
-    auto trait = traits_.find(row->trait);
-    if (trait == traits_.end()) return damaged("a mapping without its traits");
-    model::Mapping& mapping = mappings[i];
-    mapping.start_address = head->start_address;
-    mapping.end_address = mapping.start_address +
-                          static_cast<uint64_t>(row->size_kib) * base::kKib;
-    mapping.offset_bytes = head->offset_bytes;
-    const Object& object = objects_[head->object];
-    mapping.device_major = object.device_major;
-    mapping.device_minor = object.device_minor;
-    mapping.inode_id = object.inode_id;
-    mapping.name = object.name;
-    fill_fields(*row, present_, mapping.fields);
-    mapping.permissions = trait->second.permissions;
-    mapping.vm_flags = trait->second.vm_flags;
-    mapping.is_thp_eligible = trait->second.is_thp_eligible;
-    if (trait->second.kernel_page_bytes) {
-      mapping.fields.set(model::SmapsField::KernelPageSize,
-                         *trait->second.kernel_page_bytes);
-    }
-    if (trait->second.mmu_page_bytes) {
-      mapping.fields.set(model::SmapsField::MmuPageSize,
-                         *trait->second.mmu_page_bytes);
-    }
-    sum.add(mapping.fields);
-    process.kinds.push_back(trait->second.kind);
-  }
-  process.mappings = model::known(std::move(mappings));
-  process.rollup = model::known(sum);
-  return process;
-}
-
-// One of the two instants that are asked for together, the later one first.
-struct Recording::Reader::Moment {
-  int64_t tick = 0;
-  Sample sample;
-  std::map<int64_t, Process> processes;
-};
-
-// What the changes of one process say of each moment.
-struct Recording::Reader::MappingState {
-  // Rows of these ticks, both included, tell of the moment: from its keyframe
-  // on.
-  struct Span {
-    int64_t first = 0;
-    int64_t last = -1;
-  };
-  struct Newest {
-    int64_t tick = -1;
-    std::optional<uint32_t> index;  // into rows; empty: ended, or not read yet
-  };
-  std::array<Span, kMostMoments> spans;
-  // By the number of the mapping.
-  std::unordered_map<int64_t, std::array<Newest, kMostMoments>> seen;
-  std::vector<ChangeRow> rows;
-
-  // Right in any order, cheapest when the newest comes first.
-  bool wants(const ChangeKey& key) {
-    bool is_wanted = false;
-    std::array<Newest, kMostMoments>& newest = seen[key.no];
-    for (size_t i = 0; i < kMostMoments; ++i) {
-      if (key.tick < spans[i].first || key.tick > spans[i].last ||
-          key.tick <= newest[i].tick) {
-        continue;
-      }
-      newest[i].tick = key.tick;
-      is_wanted = true;
-    }
-    return is_wanted;
-  }
-  void take(const ChangeRow& row) {
-    for (Newest& newest : seen[row.no]) {
-      if (newest.tick != row.tick) continue;
-      newest.index.reset();
-      if (!row.is_end()) newest.index = static_cast<uint32_t>(rows.size());
-    }
-    if (!row.is_end()) rows.push_back(row);
-  }
-  std::vector<const ChangeRow*> rows_at(size_t moment) const {
-    std::vector<const ChangeRow*> found;
-    found.reserve(rows.size());
-    for (const auto& [no, newest] : seen) {
-      if (newest[moment].index) found.push_back(&rows[*newest[moment].index]);
-    }
-    return found;
-  }
-};
-
-base::Status Recording::Reader::walk_to(
-    std::map<int64_t, MappingState>& states) {
-  auto last_used = states.begin();  // rows come by process
-  const auto is_wanted = [&](const ChangeKey& key) {
-    if (last_used == states.end() || last_used->first != key.process) {
-      last_used = states.find(key.process);
-    }
-    return last_used != states.end() && last_used->second.wants(key);
-  };
-  // Only what was just wanted is visited.
-  const auto take = [&](const ChangeRow& row) { last_used->second.take(row); };
-  const auto whole_span = [](const MappingState& state) {
-    MappingState::Span whole = {std::numeric_limits<int64_t>::max(), -1};
-    for (const MappingState::Span& span : state.spans) {
-      if (span.last < span.first) continue;
-      whole.first = std::min(whole.first, span.first);
-      whole.last = std::max(whole.last, span.last);
-    }
-    return whole;
-  };
-  MappingState::Span all = whole_span(states.begin()->second);
-  int64_t told_ticks = 0;
-  for (const auto& [id, state] : states) {
-    const MappingState::Span whole = whole_span(state);
-    all.first = std::min(all.first, whole.first);
-    all.last = std::max(all.last, whole.last);
-    told_ticks += whole.last - whole.first + 1;
-  }
-  // One pass is cheaper than a seek for each process and epoch, unless much of
-  // what it reads lies before the keyframes of most.
-  constexpr size_t kFew = 4;
-  const int64_t passed_ticks =
-      (all.last - all.first + 1) * static_cast<int64_t>(states.size());
-  if (states.size() > kFew && passed_ticks / 2 <= told_ticks) {
-    return walk_newest_first(database_, {}, all.first, all.last, is_wanted,
-                             take);
-  }
-  for (const auto& [id, state] : states) {
-    const MappingState::Span whole = whole_span(state);
-    base::Status status = walk_newest_first(database_, id, whole.first,
-                                            whole.last, is_wanted, take);
-    if (!status) return status;
-  }
-  return base::Ok{};
-}
-
-base::Status Recording::Reader::fill_mappings(std::vector<Moment>& moments) {
-  std::map<int64_t, MappingState> states;
-  for (size_t i = 0; i < moments.size(); ++i) {
-    const Moment& moment = moments[i];
-    for (const auto& [id, start] :
-         keyframes_before(moment.tick, moment.processes)) {
-      states[id].spans[i] = {start, moment.tick};
-    }
-  }
-  if (states.empty()) return base::Ok{};
-  for (auto& [id, state] : states) {
-    base::Result<const MappingHeads*> heads = heads_of(id);
-    if (!heads) return heads.error();
-    state.seen.reserve((*heads)->sorted.size());
-  }
-  base::Status status = walk_to(states);
-  if (!status) return status;
-  for (size_t i = 0; i < moments.size(); ++i) {
-    for (const auto& [id, state] : states) {
-      if (state.spans[i].last < state.spans[i].first || state.seen.empty()) {
-        continue;
-      }
-      Process& process = moments[i].processes[id];
-      base::Result<Process> made =
-          make_process(state.rows_at(i), id, std::move(process));
-      if (!made) return made.error();
-      process = std::move(*made);
-      fill_tier(moments[i].tick, id, process);
-    }
-  }
-  return base::Ok{};
-}
-
 void Recording::Reader::fill_tier(int64_t tick, int64_t id, Process& process) {
   auto plan = plans_.find(id);
   if (plan == plans_.end()) return;
@@ -400,20 +204,6 @@ base::Result<Recording::Pair> Recording::Reader::pair_at(
       samples_at(std::array{tick, earlier_tick}, chosen);
   if (!samples) return samples.error();
   return Pair{std::move((*samples)[0]), std::move((*samples)[1])};
-}
-
-// The last keyframe of each process that lives at the tick; rows before it tell
-// nothing of it.
-std::map<int64_t, int64_t> Recording::Reader::keyframes_before(
-    int64_t tick, const std::map<int64_t, Process>& processes) const {
-  std::map<int64_t, int64_t> starts;
-  for (const auto& [id, process] : processes) {
-    auto frames = keyframes_.find(id);
-    if (frames == keyframes_.end()) continue;
-    auto next = std::ranges::upper_bound(frames->second, tick);
-    if (next != frames->second.begin()) starts[id] = *std::prev(next);
-  }
-  return starts;
 }
 
 }  // namespace tidemark::store

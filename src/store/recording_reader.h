@@ -1,16 +1,19 @@
-// The inside of store::Recording. Its methods are in seven files: loading
-// (recording.cc), one moment (recording_moment.cc), all moments of a span
-// (recording_walk.cc), sums over time (recording_sums.cc), lists
-// (recording_lists.cc), the machine (recording_machine.cc), and the trace
+// The inside of store::Recording. Its methods are in nine files: loading
+// (recording.cc), one moment (recording_moment.cc, recording_mappings.cc), all
+// moments of a span (recording_walk.cc), sums over time (recording_sums.cc,
+// recording_bands.cc), lists (recording_lists.cc), the machine
+// (recording_machine.cc), and the trace
 // (recording_trace.cc).
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -66,7 +69,8 @@ class Recording::Reader {
  public:
   explicit Reader(Database database) : database_(std::move(database)) {}
 
-  base::Status load();
+  // The filter is SQL in front of a condition; empty: all ticks.
+  base::Status load(const std::string& tick_filter);
 
   base::Result<model::Sample> sample_at(int64_t tick, const ProcessSet& chosen);
   base::Result<Pair> pair_at(int64_t tick, int64_t earlier_tick,
@@ -104,7 +108,9 @@ class Recording::Reader {
                       database_.path() + ": damaged: " + how);
   }
 
-  base::Status load_ticks();
+  base::Status load_ticks(const std::string& filter);
+  // Misused after Recording::open_at().
+  base::Status check_all_ticks() const;
   base::Status load_processes();
   base::Status load_images();
   base::Status load_objects();
@@ -123,13 +129,19 @@ class Recording::Reader {
   base::Result<std::vector<model::Sample>> samples_at(
       std::span<const int64_t> ticks, const ProcessSet& chosen);
   base::Status fill_mappings(std::vector<Moment>& moments);
+  base::Status fill_mappings_of(std::span<const int64_t> processes,
+                                std::vector<Moment>& moments);
   base::Status walk_to(std::map<int64_t, MappingState>& states);
+  struct Span;
+  static std::vector<Span> spans_of_all(
+      const std::map<int64_t, MappingState>& states);
   base::Result<model::Process> make_process(
       const std::vector<const ChangeRow*>& rows, int64_t process_id,
       model::Process process);
   struct WalkState;
   base::Status begin_walk(int64_t first, const ProcessSet& chosen,
                           WalkState& state);
+  std::optional<int64_t> keyframe_before(int64_t tick, int64_t process) const;
   std::map<int64_t, int64_t> keyframes_before(
       int64_t tick, const std::map<int64_t, model::Process>& processes) const;
   base::Status step_counters(int64_t tick, WalkState& state);
@@ -155,15 +167,30 @@ class Recording::Reader {
   void fill_tier(int64_t tick, int64_t id, model::Process& process);
   base::Status fill_machine_at(int64_t tick, model::Sample& sample);
   base::Status fill_cgroups_at(int64_t tick, model::Sample& sample);
-  base::Status sum_residents(const ProcessSet& chosen, TimelineSum& sum);
-  base::Status sum_states(const ProcessSet& chosen, TimelineSum& sum);
+  base::Status sum_counters(const ProcessSet& chosen, CounterSum& sum);
+  base::Result<model::Timeline> chosen_timeline(const ProcessSet& chosen);
   base::Status read_available(model::Timeline& timeline);
-  base::Status walk_states(
-      const ProcessSet& chosen,
-      const std::function<void(const ChangeRow&, bool)>& visit);
-  using NamedVisitor = std::function<void(const ChangeRow&, bool is_frame,
-                                          model::RegionKind, std::string_view)>;
-  base::Status walk_named(const ProcessSet& chosen, const NamedVisitor& visit);
+  // The changes of those ticks in order; `first` is rounded down to its epoch.
+  // Without a kind: what the recording has no traits of.
+  using StateVisitor = std::function<void(const ChangeRow&, bool is_frame,
+                                          std::optional<model::RegionKind>)>;
+  base::Status walk_states(const ProcessSet& chosen, int64_t first,
+                           int64_t last, const StateVisitor& visit);
+  // What stood at the tick: a row for each mapping, in no order.
+  base::Status visit_newest(int64_t tick, const ProcessSet& living,
+                            const std::function<void(const ChangeRow&)>& visit);
+  int64_t last_tick() const { return ticks_.empty() ? 0 : ticks_.back().id; }
+  struct BandPart {
+    const ProcessSet& chosen;
+    std::span<const int64_t> ticks;  // all that are asked for
+    const std::vector<model::RecordedProcess>& processes;
+    int64_t first = 0;  // of the part
+    int64_t last = 0;
+  };
+  base::Result<std::unique_ptr<Reader>> twin() const;
+  base::Result<std::vector<model::Band>> sum_bands(const BandPart& part);
+  // Failures to read go to the status.
+  RowNamer row_namer(base::Status& status);
   std::string_view name_of(int64_t process, const MappingHeads& heads,
                            const MappingHead& head, model::RegionKind kind);
   bool has_swap_pss() const;
@@ -171,6 +198,7 @@ class Recording::Reader {
   Database database_;
   model::RecordingInfo info_;
   std::vector<model::RecordedTick> ticks_;
+  bool has_all_ticks_ = false;
   std::vector<model::RecordedProcess> processes_;
 
   bool has_details_ = false;

@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <functional>
-#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
 
+#include "base/number_map.h"
 #include "base/units.h"
-#include "store/band_sum.h"
 #include "store/recording_reader.h"
 #include "store/schema.h"
 
@@ -32,53 +35,69 @@ bool Recording::Reader::has_swap_pss() const {
          info_.smaps_fields.end();
 }
 
-base::Status Recording::Reader::walk_states(
-    const ProcessSet& chosen,
-    const std::function<void(const ChangeRow&, bool)>& visit) {
+base::Status Recording::Reader::walk_states(const ProcessSet& chosen,
+                                            int64_t first, int64_t last,
+                                            const StateVisitor& visit) {
   base::Result<ChangeWalk> walk =
       ChangeWalk::prepare(database_,
                           chosen.size() == 1 ? std::optional(*chosen.begin())
                                              : std::optional<int64_t>(),
                           ChangeColumns::Sums);
   if (!walk) return walk.error();
-  if (ticks_.empty()) return base::Ok{};
-  std::map<int64_t, size_t> next_frame;
-  return walk->walk(0, ticks_.back().id, [&](const ChangeRow& row) {
+  struct Frames {
+    const std::vector<int64_t>* ticks = nullptr;
+    size_t next = 0;
+  };
+  base::NumberMap<Frames> frames_of;
+  for (const auto& [process, ticks] : keyframes_)
+    frames_of[process].ticks = &ticks;
+  base::NumberMap<model::RegionKind> kind_of;
+  for (const auto& [trait, what] : traits_)
+    kind_of[trait] = what.kind;
+  return walk->walk(first, last, [&](const ChangeRow& row) {
     if (!chosen.empty() && !chosen.contains(row.process)) return;
     bool is_frame_start = false;
-    auto frames = keyframes_.find(row.process);
-    if (frames != keyframes_.end()) {
-      size_t& next = next_frame[row.process];
-      while (next < frames->second.size() && frames->second[next] <= row.tick) {
-        is_frame_start |= frames->second[next] == row.tick;
-        ++next;
+    if (Frames* frames = frames_of.find(row.process)) {
+      while (frames->next < frames->ticks->size() &&
+             (*frames->ticks)[frames->next] <= row.tick) {
+        is_frame_start |= (*frames->ticks)[frames->next] == row.tick;
+        ++frames->next;
       }
     }
-    visit(row, is_frame_start);
+    const model::RegionKind* kind = kind_of.find(row.trait);
+    visit(row, is_frame_start, kind ? std::optional(*kind) : std::nullopt);
   });
 }
 
-base::Status Recording::Reader::sum_residents(const ProcessSet& chosen,
-                                              TimelineSum& sum) {
-  base::Result<Statement> rows = database_.prepare(
-      "SELECT process, epoch * 16 + tick, resident FROM proc_counter");
-  if (!rows) return rows.error();
-  return for_each(*rows, [&] {
-    if (!chosen.empty() && !chosen.contains(rows->integer(0))) return;
-    const int64_t kib =
-        std::clamp<int64_t>(rows->integer(2), 0, kMostResidentKib);
-    sum.set_resident(rows->integer(0), rows->integer(1),
-                     kib * static_cast<int64_t>(base::kKib));
-  });
-}
-
-base::Status Recording::Reader::sum_states(const ProcessSet& chosen,
-                                           TimelineSum& sum) {
+base::Status Recording::Reader::sum_counters(const ProcessSet& chosen,
+                                             CounterSum& sum) {
+  for (const RecordedProcess& process : processes_) {
+    if (process.gone_at_tick) sum.set_end(process.id, *process.gone_at_tick);
+  }
+  const auto is_chosen = [&](int64_t process) {
+    return chosen.empty() || chosen.contains(process);
+  };
+  base::Status status = database_.set_filter(
+      "take_resident", 4, [&](std::span<const int64_t> row) {
+        if (!is_chosen(row[1])) return false;
+        const int64_t kib = std::clamp<int64_t>(row[3], 0, kMostResidentKib);
+        // Unsigned: a damaged file may say anything.
+        const uint64_t tick = static_cast<uint64_t>(row[0]) * kTicksPerEpoch +
+                              static_cast<uint64_t>(row[2]);
+        sum.set_resident(row[1], static_cast<int64_t>(tick),
+                         kib * static_cast<int64_t>(base::kKib));
+        return false;
+      });
+  if (!status) return status;
+  status = database_.execute(
+      "SELECT epoch FROM proc_counter WHERE "
+      "take_resident(epoch, process, tick, resident)");
+  if (!status) return status;
   base::Result<Statement> rows = database_.prepare(
       "SELECT process, epoch * 16 + tick, state FROM proc_status");
   if (!rows) return rows.error();
   return for_each(*rows, [&] {
-    if (!chosen.empty() && !chosen.contains(rows->integer(0))) return;
+    if (!is_chosen(rows->integer(0))) return;
     const auto state = static_cast<model::ProcessState>(rows->integer(2));
     sum.set_alive(rows->integer(0), rows->integer(1),
                   state == model::ProcessState::Ok ||
@@ -125,52 +144,48 @@ base::Result<model::Timeline> Recording::Reader::whole_timeline() {
   return sums.take();
 }
 
-base::Result<model::Timeline> Recording::Reader::timeline(
+base::Result<model::Timeline> Recording::Reader::chosen_timeline(
     const ProcessSet& chosen) {
-  if (chosen.empty()) {
-    base::Result<model::Timeline> timeline = whole_timeline();
-    if (!timeline) return timeline.error();
-    TimelineSum counters(ticks_, true);
-    for (const RecordedProcess& process : processes_) {
-      if (process.gone_at_tick) {
-        counters.set_end(process.id, *process.gone_at_tick);
-      }
-    }
-    base::Status status = sum_residents(chosen, counters);
-    if (status) status = sum_states(chosen, counters);
-    if (!status) return status.error();
-    const model::Timeline counted = counters.take();
-    for (size_t i = 0; i < ticks_.size(); ++i) {
-      model::TimelinePoint& point = timeline->points[i];
-      point.resident_bytes = counted.points[i].resident_bytes;
-      point.process_count = counted.points[i].process_count;
-      point.undetailed_count =
-          static_cast<uint32_t>(ticks_[i].undetailed_count);
-      point.scanned_count = static_cast<uint32_t>(ticks_[i].scanned_count);
-    }
-    status = read_available(*timeline);
-    if (!status) return status.error();
-    return timeline;
-  }
   base::Status status = load_details();
   if (!status) return status.error();
   TimelineSum sum(ticks_, has_swap_pss());
   for (const RecordedProcess& process : processes_) {
     if (process.gone_at_tick) sum.set_end(process.id, *process.gone_at_tick);
   }
-  status = sum_residents(chosen, sum);
-  if (status) status = sum_states(chosen, sum);
-  if (status) {
-    status = walk_states(chosen, [&](const ChangeRow& row, bool is_frame) {
-      auto trait = traits_.find(row.trait);
-      sum.add(row, is_frame,
-              trait == traits_.end() ? model::RegionKind::Anonymous
-                                     : trait->second.kind);
-    });
-  }
+  status = walk_states(chosen, 0, last_tick(),
+                       [&](const ChangeRow& row, bool is_frame,
+                           std::optional<model::RegionKind> kind) {
+                         sum.add(row, is_frame,
+                                 kind.value_or(model::RegionKind::Anonymous));
+                       });
   if (!status) return status.error();
-  model::Timeline timeline = sum.take();
-  status = read_available(timeline);
+  return sum.take();
+}
+
+base::Result<model::Timeline> Recording::Reader::timeline(
+    const ProcessSet& chosen) {
+  base::Status status = check_all_ticks();
+  if (!status) return status.error();
+  base::Result<model::Timeline> timeline =
+      chosen.empty() ? whole_timeline() : chosen_timeline(chosen);
+  if (!timeline) return timeline.error();
+  CounterSum counters(ticks_);
+  status = sum_counters(chosen, counters);
+  if (!status) return status.error();
+  counters.fill(timeline->points);
+  for (size_t i = 0; i < ticks_.size(); ++i) {
+    model::TimelinePoint& point = timeline->points[i];
+    if (chosen.empty()) {
+      point.undetailed_count =
+          static_cast<uint32_t>(ticks_[i].undetailed_count);
+      point.scanned_count = static_cast<uint32_t>(ticks_[i].scanned_count);
+    } else {
+      point.undetailed_count =
+          point.process_count -
+          std::min(point.process_count, point.undetailed_count);
+    }
+  }
+  status = read_available(*timeline);
   if (!status) return status.error();
   return timeline;
 }
@@ -201,56 +216,39 @@ std::string_view Recording::Reader::name_of(int64_t process,
   return objects_[known->second].name;
 }
 
-base::Status Recording::Reader::walk_named(const ProcessSet& chosen,
-                                           const NamedVisitor& visit) {
-  base::Status heads_status = base::Ok{};
-  base::Status status =
-      walk_states(chosen, [&](const ChangeRow& row, bool is_frame) {
-        base::Result<const MappingHeads*> heads = heads_of(row.process);
-        if (!heads) {
-          heads_status = heads.error();
-          return;
-        }
-        const MappingHead* head = (*heads)->find(row.no);
-        auto trait = traits_.find(row.trait);
-        if (!head || trait == traits_.end()) return;
-        const model::RegionKind kind = trait->second.kind;
-        visit(row, is_frame, kind, name_of(row.process, **heads, *head, kind));
-      });
-  return status ? heads_status : status;
+RowNamer Recording::Reader::row_namer(base::Status& status) {
+  return [this, &status](
+             const ChangeRow& row,
+             model::RegionKind kind) -> std::optional<std::string_view> {
+    base::Result<const MappingHeads*> heads = heads_of(row.process);
+    if (!heads) {
+      status = heads.error();
+      return std::nullopt;
+    }
+    const MappingHead* head = (*heads)->find(row.no);
+    if (!head) return std::nullopt;
+    return name_of(row.process, **heads, *head, kind);
+  };
 }
 
 base::Result<std::vector<model::Series>> Recording::Reader::series(
     const ProcessSet& chosen, uint64_t least_bytes) {
-  base::Status status = load_details();
+  base::Status status = check_all_ticks();
+  if (status) status = load_details();
   if (!status) return status.error();
-  SeriesSum sum(ticks_);
+  base::Status naming = base::Ok{};
+  SeriesSum sum(ticks_, row_namer(naming));
   for (const RecordedProcess& process : processes_) {
     if (process.gone_at_tick) sum.set_end(process.id, *process.gone_at_tick);
   }
-  status =
-      walk_named(chosen, [&](const ChangeRow& row, bool is_frame,
-                             model::RegionKind kind, std::string_view name) {
-        sum.add(row, is_frame, kind, std::string(name));
-      });
+  status = walk_states(chosen, 0, last_tick(),
+                       [&](const ChangeRow& row, bool is_frame,
+                           std::optional<model::RegionKind> kind) {
+                         if (kind) sum.add(row, is_frame, *kind);
+                       });
   if (!status) return status.error();
+  if (!naming) return naming.error();
   return sum.take(least_bytes);
-}
-
-base::Result<model::Bands> Recording::Reader::bands(
-    const ProcessSet& chosen, std::span<const int64_t> ticks) {
-  base::Status status = load_details();
-  if (!status) return status.error();
-  BandSum sum(ticks, has_swap_pss());
-  for (const RecordedProcess& process : processes_) {
-    if (process.gone_at_tick) sum.set_end(process.id, *process.gone_at_tick);
-  }
-  status = walk_named(
-      chosen,
-      [&](const ChangeRow& row, bool is_frame, model::RegionKind kind,
-          std::string_view name) { sum.add(row, is_frame, kind, name); });
-  if (!status) return status.error();
-  return sum.take();
 }
 
 }  // namespace tidemark::store

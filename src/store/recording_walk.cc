@@ -105,7 +105,8 @@ base::Status Recording::Reader::emit_tick(int64_t tick,
 base::Status Recording::Reader::walk_samples(int64_t first, int64_t last,
                                              const ProcessSet& chosen,
                                              const SampleVisitor& visit) {
-  base::Status status = load_details();
+  base::Status status = check_all_ticks();
+  if (status) status = load_details();
   if (!status) return status;
   WalkState state;
   status = begin_walk(first, chosen, state);

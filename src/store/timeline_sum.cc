@@ -74,38 +74,65 @@ shares_of_rollup(const ChangeRow& row, bool has_swap_pss) {
   return shares;
 }
 
+CounterSum::CounterSum(const std::vector<model::RecordedTick>& ticks)
+    : resident_deltas_(ticks.size() + 1), alive_deltas_(ticks.size() + 1) {
+  ticks_.reserve(ticks.size());
+  for (const model::RecordedTick& tick : ticks)
+    ticks_.push_back(tick.id);
+}
+
+size_t CounterSum::index_of(int64_t tick) const {
+  // Nearly always the numbers have no gaps.
+  const auto guess = static_cast<size_t>(tick);
+  if (guess < ticks_.size() && ticks_[guess] == tick) return guess;
+  auto found = std::ranges::lower_bound(ticks_, tick);
+  return static_cast<size_t>(found - ticks_.begin());
+}
+
+void CounterSum::set_end(int64_t process, int64_t tick) {
+  processes_[process].end = tick;
+}
+
+void CounterSum::set_resident(int64_t process, int64_t tick, int64_t bytes) {
+  int64_t& before = processes_[process].resident_bytes;
+  resident_deltas_[index_of(tick)] += bytes - before;
+  before = bytes;
+}
+
+void CounterSum::set_alive(int64_t process, int64_t tick, bool has_memory) {
+  bool& before = processes_[process].is_alive;
+  if (before == has_memory) return;
+  alive_deltas_[index_of(tick)] += has_memory ? 1 : -1;
+  before = has_memory;
+}
+
+void CounterSum::fill(std::vector<model::TimelinePoint>& points) {
+  processes_.for_each([&](int64_t, const ProcessState& process) {
+    if (!process.end) return;
+    const size_t end = index_of(*process.end);
+    resident_deltas_[end] -= process.resident_bytes;
+    if (process.is_alive) --alive_deltas_[end];
+  });
+  int64_t resident = 0;
+  int64_t alive = 0;
+  for (size_t i = 0; i < points.size(); ++i) {
+    resident += resident_deltas_[i];
+    alive += alive_deltas_[i];
+    points[i].resident_bytes = static_cast<uint64_t>(resident);
+    points[i].process_count = static_cast<uint32_t>(alive);
+  }
+}
+
 TimelineSum::TimelineSum(const std::vector<model::RecordedTick>& ticks,
                          bool has_swap_pss)
-    : has_swap_pss_(has_swap_pss),
-      resident_deltas_(ticks.size() + 1),
-      alive_deltas_(ticks.size() + 1) {
+    : has_swap_pss_(has_swap_pss) {
   timeline_.points.resize(ticks.size());
   for (size_t i = 0; i < ticks.size(); ++i)
     timeline_.points[i].tick = ticks[i].id;
 }
 
-size_t TimelineSum::index_of(int64_t tick) const {
-  auto found = std::ranges::lower_bound(timeline_.points, tick, {},
-                                        &model::TimelinePoint::tick);
-  return static_cast<size_t>(found - timeline_.points.begin());
-}
-
 void TimelineSum::set_end(int64_t process, int64_t tick) {
   ends_[tick].push_back(process);
-  end_of_[process] = tick;
-}
-
-void TimelineSum::set_resident(int64_t process, int64_t tick, int64_t bytes) {
-  int64_t& before = residents_[process];
-  resident_deltas_[index_of(tick)] += bytes - before;
-  before = bytes;
-}
-
-void TimelineSum::set_alive(int64_t process, int64_t tick, bool has_memory) {
-  bool& before = alive_[process];
-  if (before == has_memory) return;
-  alive_deltas_[index_of(tick)] += has_memory ? 1 : -1;
-  before = has_memory;
 }
 
 void TimelineSum::apply(const MappingShare& share, int64_t sign,
@@ -123,7 +150,7 @@ void TimelineSum::apply(const MappingShare& share, int64_t sign,
   const bool was_scanned = state.scanned_count > 0;
   state.there_count += step;
   if (share.is_scanned) state.scanned_count += step;
-  // undetailed_count holds the detailed ones until take().
+  // undetailed_count holds the detailed ones.
   if (was_there != (state.there_count > 0)) {
     sums_.undetailed_count += static_cast<uint32_t>(sign);
   }
@@ -133,8 +160,8 @@ void TimelineSum::apply(const MappingShare& share, int64_t sign,
 }
 
 void TimelineSum::clear(ProcessState& state) {
-  for (const auto& [no, share] : state.mappings)
-    apply(share, -1, state);
+  state.mappings.for_each(
+      [&](int64_t, const MappingShare& share) { apply(share, -1, state); });
   state.mappings.clear();
 }
 
@@ -181,26 +208,6 @@ void TimelineSum::add(const ChangeRow& row, bool is_frame,
 model::Timeline TimelineSum::take() {
   std::vector<model::TimelinePoint>& points = timeline_.points;
   if (!points.empty()) advance(points.back().tick + 1);
-  for (const auto& [process, bytes] : residents_) {
-    auto end = end_of_.find(process);
-    if (end != end_of_.end()) resident_deltas_[index_of(end->second)] -= bytes;
-  }
-  for (const auto& [process, is_alive] : alive_) {
-    auto end = end_of_.find(process);
-    if (end != end_of_.end() && is_alive)
-      --alive_deltas_[index_of(end->second)];
-  }
-  int64_t resident = 0;
-  int64_t alive = 0;
-  for (size_t i = 0; i < points.size(); ++i) {
-    resident += resident_deltas_[i];
-    alive += alive_deltas_[i];
-    points[i].resident_bytes = static_cast<uint64_t>(resident);
-    points[i].process_count = static_cast<uint32_t>(alive);
-    const uint32_t detailed = points[i].undetailed_count;
-    points[i].undetailed_count =
-        points[i].process_count - std::min(points[i].process_count, detailed);
-  }
   return std::move(timeline_);
 }
 
@@ -241,7 +248,7 @@ model::Timeline CategoryTimeline::take() {
 
 void SeriesSum::set_end(int64_t process, int64_t tick) {
   ends_[tick].push_back(process);
-  end_of_[process] = tick;
+  processes_[process].end = tick;
 }
 
 void SeriesSum::change(size_t series, int64_t tick, int64_t delta_kib) {
@@ -257,60 +264,72 @@ void SeriesSum::change(size_t series, int64_t tick, int64_t delta_kib) {
   }
 }
 
-void SeriesSum::clear(MappingShares& mappings, int64_t tick) {
-  for (const auto& [no, share] : mappings)
-    change(share.series, tick, -share.pss_kib);
-  mappings.clear();
+void SeriesSum::clear(ProcessState& state, int64_t tick) {
+  state.places.for_each([&](int64_t, const Place& place) {
+    change(place.series, tick, -place.pss_kib);
+  });
+  state.places.clear();
 }
 
 void SeriesSum::end_until(int64_t tick) {
   while (!ends_.empty() && ends_.begin()->first <= tick) {
     for (int64_t process : ends_.begin()->second) {
-      auto found = processes_.find(process);
-      if (found != processes_.end()) {
-        clear(found->second, ends_.begin()->first);
-      }
+      ProcessState* state = processes_.find(process);
+      if (state) clear(*state, ends_.begin()->first);
     }
     ends_.erase(ends_.begin());
   }
 }
 
-void SeriesSum::replace(int64_t no, const MappingShare& share, int64_t tick,
-                        const std::string& name, MappingShares& mappings) {
-  MappingShare& kept = mappings[no];
-  if (kept.is_there) change(kept.series, tick, -kept.pss_kib);
-  if (!share.is_there) {
-    mappings.erase(no);
-    return;
-  }
-  kept = share;
+size_t SeriesSum::series_of(model::Category category, std::string_view name) {
   auto [at, is_new] =
-      index_.try_emplace(std::pair(share.category, name), sums_.size());
+      index_.try_emplace(std::pair(category, std::string(name)), sums_.size());
   if (is_new) {
     sums_.emplace_back();
-    sums_.back().series.category = share.category;
+    sums_.back().series.category = category;
     sums_.back().series.name = name;
   }
-  kept.series = at->second;
-  change(kept.series, tick, kept.pss_kib);
+  return at->second;
 }
 
-void SeriesSum::add(const ChangeRow& row, bool is_frame, model::RegionKind kind,
-                    const std::string& name) {
+void SeriesSum::replace(const ChangeRow& row, int64_t no,
+                        const MappingShare& share, model::RegionKind kind,
+                        ProcessState& state) {
+  Place* known = state.places.find(no);
+  if (known) change(known->series, row.tick, -known->pss_kib);
+  if (!share.is_there) {
+    if (known) state.places.erase(no);
+    return;
+  }
+  // As in BandSum: most are what they were.
+  if (!known || known->kind != kind || known->category != share.category) {
+    const std::optional<std::string_view> name = name_of_(row, kind);
+    if (!name) {
+      state.places.erase(no);
+      return;
+    }
+    if (!known) known = &state.places[no];
+    *known = {0, kind, share.category, series_of(share.category, *name)};
+  }
+  known->pss_kib = share.pss_kib;
+  change(known->series, row.tick, known->pss_kib);
+}
+
+void SeriesSum::add(const ChangeRow& row, bool is_frame,
+                    model::RegionKind kind) {
   end_until(row.tick);
+  ProcessState& state = processes_[row.process];
   // Where ticks were thinned out, the last of its changes and its end can have
   // come to be one.
-  auto end = end_of_.find(row.process);
-  if (end != end_of_.end() && row.tick >= end->second) return;
-  MappingShares& mappings = processes_[row.process];
-  if (is_frame) clear(mappings, row.tick);
+  if (state.end && row.tick >= *state.end) return;
+  if (is_frame) clear(state, row.tick);
   constexpr bool kHasSwapPss = false;  // swap is not looked at
   if (kind != model::RegionKind::Rollup) {
-    replace(row.no, share_of(row, kind, kHasSwapPss), row.tick, name, mappings);
+    replace(row, row.no, share_of(row, kind, kHasSwapPss), kind, state);
     return;
   }
   for (const auto& [no, share] : shares_of_rollup(row, kHasSwapPss))
-    replace(no, share, row.tick, name, mappings);
+    replace(row, no, share, kind, state);
 }
 
 std::vector<model::Series> SeriesSum::take(uint64_t least_bytes) {

@@ -287,6 +287,45 @@ test("data that was cut says so", async () => {
   await page.close();
 });
 
+test("a long recording is packed, and opens to the same numbers", async (t) => {
+  const program = join(folder, "busy.py");
+  // Something else at each sample: a heap that breathes, in eight pieces.
+  writeFileSync(program, `
+import mmap, time
+pieces = [mmap.mmap(-1, (i + 1) << 20) for i in range(8)]
+end = time.monotonic() + 6
+turn = 0
+while time.monotonic() < end:
+    piece = pieces[turn % 8]
+    for at in range(0, len(piece), 4096 * (1 + turn % 5)):
+        piece[at] = 1
+    if turn % 3 == 0:
+        piece.madvise(mmap.MADV_DONTNEED)
+    turn += 1
+    time.sleep(0.0005)
+`);
+  const long = join(folder, "long.tdm");
+  const file = join(folder, "long.html");
+  tidemark("record", "--period", "2ms", "--budget", "none", "-q", "-o", long, "--", "python3", "-S", "-E", program);
+  const started = performance.now();
+  tidemark("report", long, "-o", file);
+  const written = performance.now() - started;
+  const whole = readFileSync(file, "utf8");
+  const timeline = JSON.parse(tidemark("report", long, "--json"));
+  const json = JSON.stringify(timeline).length;
+  const page = await browser.page(file);
+  await page.locator("canvas").waitFor();
+  const opened = await page.evaluate(() => performance.now());
+  t.diagnostic(`${timeline.tick_count} samples, ${json} bytes of JSON: written in ${written.toFixed(0)} ms, ` +
+    `${whole.length} bytes, drawn after ${opened.toFixed(0)} ms`);
+  assert.deepEqual(page.complaints, []);
+  const peak = JSON.parse(tidemark("peak", long, "--json"));
+  const shown = sizeOf(await text(page, ".strip .number"));
+  assert.ok(Math.abs(shown / peak.total.pss_bytes - 1) < 0.01, `${shown} ${peak.total.pss_bytes}`);
+  assert.equal(whole.includes('type="application/gzip" id="data-timeline"'), json > 256 * 1024, `${json}`);
+  await page.close();
+});
+
 test("the page is small", () => {
   assert.ok(statSync(html).size < 1_000_000, `${statSync(html).size}`);
 });

@@ -28,6 +28,7 @@ SEES = {
 # Library header, where it may appear (path under src/), how to say so.
 RESTRICTED = [
     (r"sqlite3(ext)?\.h$", r"store/", "store/"),
+    (r"zlib\.h$", r"base/gzip\.cc$", "base/gzip.cc"),
     (r"(bpf/|libbpf)", r"source/", "source/"),
     (r"(ncursesw?/|curses\.h$|ncurses\.h$|panel\.h$)", r"view/tui/",
      "view/tui/"),

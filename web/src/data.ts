@@ -309,13 +309,45 @@ export interface Embedded extends Reports {
   served?: { recordings: ServedRecording[] };
 }
 
+// In packed data a list of numbers is written as [true, unit, first, differences…].
+type Differences = [true, number, ...number[]];
+
+function summedUp([, unit, ...differences]: Differences): number[] {
+  let units = 0;
+  return differences.map((difference) => (units += difference) * unit);
+}
+
+export function unpackedLists(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    return value[0] === true ? summedUp(value as Differences) : value.map(unpackedLists);
+  }
+  if (value === null || typeof value !== "object") return value;
+  const entries = value as Record<string, unknown>;
+  for (const key of Object.keys(entries)) entries[key] = unpackedLists(entries[key]);
+  return entries;
+}
+
+// Long reports come as gzip in base64.
+export async function unpacked(base64: string): Promise<unknown> {
+  if (typeof DecompressionStream === "undefined") {
+    throw new Error("this browser unpacks no gzip: Firefox does since 113, Safari since 16.4, Chrome since 80");
+  }
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  const json = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return unpackedLists(JSON.parse(await new Response(json).text()));
+}
+
 // A report that is not there is left out; one that cannot be read is an error
 // that the page shows.
-export function embeddedReports(from: Document): Embedded {
+export async function embeddedReports(from: Document): Promise<Embedded> {
   const reports: Record<string, unknown> = {};
   for (const name of NAMES) {
     const element = from.getElementById(`data-${name}`);
-    if (element?.textContent) reports[name] = JSON.parse(element.textContent);
+    if (!element?.textContent) continue;
+    const isPacked = element.getAttribute("type") === "application/gzip";
+    reports[name] = isPacked ? await unpacked(element.textContent) : JSON.parse(element.textContent);
   }
   return reports as Embedded;
 }

@@ -7,27 +7,31 @@ import { followKeys } from "./keys";
 import { reports, startServed } from "./served";
 import { followFragment, followTheme } from "./state";
 
-let failure: string | null = null;
-let recordings: ServedRecording[] | null = null;
-try {
-  const { served, ...embedded } = embeddedReports(document);
-  reports.value = embedded;
-  recordings = served?.recordings ?? null;
-} catch (error) {
-  failure = `It was damaged on its way here: ${String(error)}`;
+async function start(): Promise<void> {
+  let failure: string | null = null;
+  let recordings: ServedRecording[] | null = null;
+  try {
+    const { served, ...embedded } = await embeddedReports(document);
+    reports.value = embedded;
+    recordings = served?.recordings ?? null;
+  } catch (error) {
+    failure = `It was damaged on its way here: ${String(error)}`;
+  }
+  followTheme();
+  followFragment();
+  if (recordings) startServed(recordings);
+  effect(() => {
+    const { timeline } = reports.value;
+    if (timeline) document.title = `${visible(timeline.targets).slice(0, 60)} · tidemark`;
+  });
+  followKeys();
+  // What nobody foresaw is said too: an empty page says nothing.
+  try {
+    render(<App failure={failure} />, document.getElementById("app")!);
+  } catch (error) {
+    document.getElementById("app")!.textContent = `This page could not be drawn: ${String(error)}`;
+    throw error;
+  }
 }
-followTheme();
-followFragment();
-if (recordings) startServed(recordings);
-effect(() => {
-  const { timeline } = reports.value;
-  if (timeline) document.title = `${visible(timeline.targets).slice(0, 60)} · tidemark`;
-});
-followKeys();
-// What nobody foresaw is said too: an empty page says nothing.
-try {
-  render(<App failure={failure} />, document.getElementById("app")!);
-} catch (error) {
-  document.getElementById("app")!.textContent = `This page could not be drawn: ${String(error)}`;
-  throw error;
-}
+
+void start();

@@ -1,6 +1,7 @@
 #include "view/html/page.h"
 
 #include "view/embedded/page.h"
+#include "view/html/packed.h"
 
 namespace tidemark::view {
 namespace {
@@ -20,6 +21,28 @@ void append_harmless(std::string_view json, std::string& page) {
   }
 }
 
+// Long reports are packed; those of a short recording stay as they are, so that
+// they can be read in the file, and by browsers that unpack nothing.
+constexpr size_t kLongestPlain = size_t{256} * 1024;
+
+base::Status append_report(const PageReport& report, std::string& page) {
+  const bool is_packed = report.json.size() > kLongestPlain;
+  page += "<script type=\"application/";
+  page += is_packed ? "gzip" : "json";
+  page += "\" id=\"data-";
+  page += report.name;
+  page += "\">";
+  if (is_packed) {
+    base::Result<std::string> text = packed(report.json);
+    if (!text) return text.error();
+    page += *text;
+  } else {
+    append_harmless(report.json, page);
+  }
+  page += "</script>\n";
+  return base::Ok{};
+}
+
 }  // namespace
 
 std::string empty_page() {
@@ -37,18 +60,10 @@ base::Result<std::string> page_html(std::span<const PageReport> reports) {
                       "this tidemark was built without the browser front end",
                       "build it with -D TIDEMARK_WEB=ON");
   }
-  size_t bytes = empty.size();
-  for (const PageReport& report : reports)
-    bytes += report.json.size() + 128;
-  std::string page;
-  page.reserve(bytes);
-  page.append(empty, 0, place);
+  std::string page = empty.substr(0, place);
   for (const PageReport& report : reports) {
-    page += "<script type=\"application/json\" id=\"data-";
-    page += report.name;
-    page += "\">";
-    append_harmless(report.json, page);
-    page += "</script>\n";
+    base::Status status = append_report(report, page);
+    if (!status) return status.error();
   }
   page.append(empty, place + kPlace.size());
   return page;

@@ -4,8 +4,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "store/band_sum.h"
 #include "unit/store/samples.h"
 
 namespace tidemark::store {
@@ -142,6 +144,85 @@ TEST_F(BandsTest, OfOneProcessAreItsOwn) {
   const model::Bands bands = *recording_.bands({id}, ticks);
   EXPECT_EQ(sum_at(bands.by_object, 0).pss_bytes, 30 * test::kPageBytes);
   EXPECT_EQ(sum_at(bands.by_process, 0).pss_bytes, 30 * test::kPageBytes);
+}
+
+// So long that it is summed up in parts where there are threads to do so:
+// nobody may see where one ends.
+TEST(LongBands, AreTheSameInParts) {
+  constexpr uint64_t kTicks = 9000;
+  std::vector<model::Sample> samples;
+  for (uint64_t i = 0; i < kTicks; ++i) {
+    std::vector<model::Process> processes = {process_of(
+        1, 10, {full_mapping(0x10000, 100, 10 + i / 16 % 13, "[heap]")})};
+    const bool is_there_in_the_middle = i > 4000 && i < 5000;
+    if (is_there_in_the_middle) {
+      processes.push_back(
+          process_of(2, 20, {full_mapping(0x10000, 100, 5, "/lib/y.so")}));
+    }
+    samples.push_back(sample_of(i, processes));
+  }
+  test::RecordingFile file;
+  const Recording recording = test::recorded(file, samples);
+  const model::Timeline timeline = *recording.timeline({});
+  std::vector<int64_t> ticks;
+  for (int64_t tick = 0; tick < static_cast<int64_t>(kTicks); tick += 7)
+    ticks.push_back(tick);
+  const model::Bands bands = *recording.bands({}, ticks);
+  for (size_t i = 0; i < ticks.size(); ++i) {
+    const uint64_t pss_bytes =
+        timeline.points[static_cast<size_t>(ticks[i])].pss_bytes;
+    ASSERT_EQ(sum_at(bands.by_process, i).pss_bytes, pss_bytes) << ticks[i];
+    ASSERT_EQ(sum_at(bands.by_object, i).pss_bytes, pss_bytes) << ticks[i];
+  }
+  for (const Band& band : bands.by_object) {
+    for (size_t i = 1; i < band.points.size(); ++i) {
+      EXPECT_NE(band.points[i].shares, band.points[i - 1].shares);
+      EXPECT_GT(band.points[i].tick_index, band.points[i - 1].tick_index);
+    }
+  }
+}
+
+Band band_of(std::string name, std::vector<model::BandPoint> points) {
+  Band band;
+  band.name = std::move(name);
+  band.points = std::move(points);
+  return band;
+}
+
+BandShares shares(uint64_t pss_bytes) {
+  return {pss_bytes, pss_bytes, 0, 0};
+}
+
+TEST(BandJoin, LeavesOutWhatGoesOnAndEndsWhatDoesNot) {
+  BandJoin join;
+  join.add(
+      {band_of("stays", {{0, shares(1)}}), band_of("moves", {{1, shares(1)}}),
+       band_of("ends", {{0, shares(1)}}), band_of("is told later", {}),
+       band_of("never", {})},
+      {0, 2});
+  join.add({band_of("new", {{3, shares(9)}}),
+            band_of("is told later", {{2, shares(4)}}),
+            band_of("moves", {{2, shares(2)}, {3, shares(3)}}),
+            band_of("stays", {{2, shares(1)}, {3, shares(5)}})},
+           {2, 4});
+  const std::vector<Band> expected = {
+      band_of("stays", {{0, shares(1)}, {3, shares(5)}}),
+      band_of("moves", {{1, shares(1)}, {2, shares(2)}, {3, shares(3)}}),
+      band_of("ends", {{0, shares(1)}, {2, shares(0)}}),
+      band_of("is told later", {{2, shares(4)}}),
+      band_of("new", {{3, shares(9)}})};
+  EXPECT_EQ(join.take().by_object, expected);
+}
+
+TEST(BandJoin, TakesAPartWithoutAnyTick) {
+  BandJoin join;
+  join.add({band_of("a", {{0, shares(1)}})}, {0, 1});
+  join.add({band_of("b", {})}, {1, 1});
+  join.add({band_of("b", {{1, shares(2)}})}, {1, 2});
+  const std::vector<Band> expected = {
+      band_of("a", {{0, shares(1)}, {1, shares(0)}}),
+      band_of("b", {{1, shares(2)}})};
+  EXPECT_EQ(join.take().by_object, expected);
 }
 
 }  // namespace

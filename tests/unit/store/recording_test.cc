@@ -454,6 +454,68 @@ TEST(Recording, RefusesATickItDoesNotHave) {
   }
 }
 
+// So many that threads share them where there are several CPUs.
+TEST(Recording, GivesBackManyProcessesAtTwoMoments) {
+  constexpr int32_t kProcesses = 150;
+  std::vector<Sample> samples;
+  for (uint64_t i = 0; i < 40; ++i) {
+    std::vector<Process> processes;
+    for (int32_t pid = 1; pid <= kProcesses; ++pid) {
+      const uint64_t pages = (static_cast<uint64_t>(pid) * 7 + i) % 80;
+      processes.push_back(test::process_of(
+          pid, 1, {test::full_mapping(0x10000, 90, pages, "[heap]")}));
+    }
+    samples.push_back(sample_of(i, processes));
+  }
+  const RecordingFile file;
+  const Recording recording = recorded(file, samples);
+  const base::Result<Recording::Pair> pair = recording.pair_at(39, 11, {});
+  ASSERT_TRUE(pair) << pair.error().what;
+  ASSERT_EQ(pair->at.processes.size(), size_t{kProcesses});
+  ASSERT_EQ(pair->earlier.processes.size(), size_t{kProcesses});
+  for (size_t i = 0; i < pair->at.processes.size(); ++i) {
+    EXPECT_EQ(*pair->at.processes[i].mappings,
+              *samples[39].processes[i].mappings);
+    EXPECT_EQ(*pair->earlier.processes[i].mappings,
+              *samples[11].processes[i].mappings);
+  }
+}
+
+TEST(Recording, OpensForOneMomentWithWhatThatNeeds) {
+  std::vector<Sample> samples;
+  for (uint64_t i = 0; i < 50; ++i) {
+    samples.push_back(sample_of(
+        i, {test::process_of(1, 1, {test::full_mapping(0x10000, 90, i)})}));
+  }
+  const RecordingFile file;
+  const Recording whole = recorded(file, samples);
+  const std::vector<model::RecordedTick>& all = whole.ticks();
+  const uint64_t before_ns = all[40].monotonic_ns - all[30].monotonic_ns;
+  const base::Result<Recording> at_40 =
+      Recording::open_at(whole.path(), 40, before_ns);
+  ASSERT_TRUE(at_40) << at_40.error().what;
+  const std::vector<model::RecordedTick> expected = {all[0], all[30], all[40],
+                                                     all[49]};
+  EXPECT_EQ(at_40->ticks(), expected);
+  EXPECT_EQ(*at_40->sample_at(40, {})->processes[0].mappings,
+            *whole.sample_at(40, {})->processes[0].mappings);
+  EXPECT_FALSE(at_40->timeline({})) << "most ticks are not there";
+  EXPECT_FALSE(at_40->bands({}, {}));
+  EXPECT_FALSE(at_40->series({}, 0));
+}
+
+TEST(Recording, OpensForAMomentWithNothingBeforeIt) {
+  const RecordingFile file;
+  const Recording whole =
+      recorded(file, {sample_of(0, {}), sample_of(1, {}), sample_of(2, {})});
+  for (int64_t tick : {int64_t{1}, int64_t{-7}, INT64_MAX}) {
+    const base::Result<Recording> part =
+        Recording::open_at(whole.path(), tick, UINT64_MAX / 4);
+    ASSERT_TRUE(part) << part.error().what;
+    EXPECT_EQ(part->ticks().size(), tick == 1 ? 3U : 2U) << tick;
+  }
+}
+
 TEST(Recording, CountsTheRowsOfItsTables) {
   const RecordingFile file;
   const Recording recording =

@@ -38,6 +38,18 @@ TEST_F(PageTest, NoNameInItCanEndItsElement) {
   EXPECT_NE(page.find("\\u003c/script>\\u003cimg src=x"), std::string::npos);
 }
 
+TEST_F(PageTest, PacksWhatIsLong) {
+  std::string json = "{\"a\":[0";
+  for (int i = 1; i < 100'000; ++i)
+    json += "," + std::to_string(i * 1024);
+  json += "]}";
+  const std::string page = page_of(json);
+  EXPECT_NE(
+      page.find("<script type=\"application/gzip\" id=\"data-timeline\">H4sI"),
+      std::string::npos);
+  EXPECT_LT(page.size(), empty_page().size() + json.size() / 20);
+}
+
 TEST_F(PageTest, LoadsNothing) {
   const std::string page = empty_page();
   for (std::string_view word : {"src=\"", "href=\"", "@import", "url(http"})
