@@ -18,7 +18,7 @@ PROGRAMS = [BENCH / "paced_reads.c", BENCH / "mmap_latency.c"]
 # memory-watcher stores each mapping of each sample: so many bytes with its index.
 WATCHER_BYTES = 48.6
 DAY_TICKS = 86_400
-# The page of crosvm's plot.py, with Plotly inside, before any data.
+# A page of crosvm's plot.py, with Plotly inside.
 PLOT_PY_MB = 8.6
 
 
