@@ -259,7 +259,7 @@ test("400 pixels need no sideways scrolling", async () => {
   const pages = [
     await browser.page(file("grown.html"), narrow),
     await browser.page(file("ram.html"), { ...narrow, fragment: "#view=treemap" }),
-    await browser.page(file("trace.html"), { ...narrow, fragment: "#order=sandwich&frames=change" }),
+    await browser.page(madePage(folder, { trace: NOW, tracebase: THEN }), { ...narrow, fragment: "#order=sandwich&frames=change" }),
   ];
   for (const page of pages) {
     await page.locator("canvas").waitFor();

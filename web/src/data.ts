@@ -327,10 +327,13 @@ export function unpackedLists(value: unknown): unknown {
   return entries;
 }
 
+// The data is fine, the browser is too old for it.
+export class Unsupported extends Error {}
+
 // Long reports come as gzip in base64.
 export async function unpacked(base64: string): Promise<unknown> {
   if (typeof DecompressionStream === "undefined") {
-    throw new Error("this browser unpacks no gzip: Firefox does since 113, Safari since 16.4, Chrome since 80");
+    throw new Unsupported("This browser unpacks no gzip: Firefox does since 113, Safari since 16.4, Chrome since 80.");
   }
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);

@@ -1,7 +1,7 @@
 import { effect } from "@preact/signals";
 import { render } from "preact";
 import { App } from "./app";
-import { embeddedReports, type ServedRecording } from "./data";
+import { embeddedReports, Unsupported, type ServedRecording } from "./data";
 import { visible } from "./format";
 import { followKeys } from "./keys";
 import { reports, startServed } from "./served";
@@ -15,7 +15,7 @@ async function start(): Promise<void> {
     reports.value = embedded;
     recordings = served?.recordings ?? null;
   } catch (error) {
-    failure = `It was damaged on its way here: ${String(error)}`;
+    failure = error instanceof Unsupported ? error.message : `It was damaged on its way here: ${String(error)}`;
   }
   followTheme();
   followFragment();
