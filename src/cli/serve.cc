@@ -92,6 +92,18 @@ base::Result<std::optional<watch::LiveRecording>> start_live(
   return std::optional<watch::LiveRecording>(std::move(*started));
 }
 
+// A process that is not there is known at once; a name may come yet.
+bool has_failed(watch::LiveRecording& live) {
+  constexpr int kLooks = 30;
+  constexpr useconds_t kPauseUs = 10'000;
+  for (int i = 0; i < kLooks; ++i) {
+    if (const std::optional<int> status = live.ending()) return *status != 0;
+    if (::access(live.path().c_str(), F_OK) == 0) return false;
+    ::usleep(kPauseUs);
+  }
+  return false;
+}
+
 class WebServer {
  public:
   WebServer(view::WebGuard guard, RecordingList list)
@@ -291,6 +303,7 @@ base::Result<ExitCode> run_serve(const ServeOptions& options) {
   if (!list) return list.error();
   base::Result<std::optional<watch::LiveRecording>> live = start_live(options);
   if (!live) return live.error();
+  if (*live && has_failed(**live)) return ExitCode::Failed;
   if (*live) list->add_live((*live)->path(), "live");
   view::WebGuard guard;
   guard.token = *token;

@@ -1,13 +1,13 @@
 // `serve` over real recordings and a live process, in a real browser and by
 // hostile hands.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { Browser, scratch, seriousIssues, serve, tidemark } from "./browser.mjs";
+import { Browser, scratch, seriousIssues, serve, TIDEMARK, tidemark } from "./browser.mjs";
 
 const GROWING = `
 import time
@@ -177,6 +177,25 @@ test("1,000 hostile or slow requests leave the server answering", async () => {
   }
   console.log(`slowest answer beside 1,000 hostile requests: ${slowest.toFixed(0)} ms`);
   assert.ok(slowest < 2000, `${slowest}`);
+});
+
+test("the browser is opened where there is one", async () => {
+  const seen = join(folder, "seen");
+  const script = join(folder, "browser.sh");
+  writeFileSync(script, `#!/bin/sh\nprintf %s "$1" > "${seen}.part" && mv "${seen}.part" "${seen}"\n`, { mode: 0o755 });
+  const env = { ...process.env, BROWSER: script };
+  const child = spawn(TIDEMARK, ["serve", "-q", runs], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const url = await new Promise((resolve) => child.stdout.once("data", (bytes) => resolve(String(bytes).trim())));
+  for (let i = 0; i < 100 && !existsSync(seen); ++i) await new Promise((resolve) => setTimeout(resolve, 50));
+  child.kill();
+  assert.equal(readFileSync(seen, "utf8"), url);
+});
+
+test("a process that is not there is said at once", () => {
+  const done = spawnSync(TIDEMARK, ["serve", "--no-browser", "--pid", "4194300"], { encoding: "utf8", timeout: 10_000 });
+  assert.equal(done.status, 1);
+  assert.match(done.stderr, /4194300/);
+  assert.equal(done.stdout, "");
 });
 
 test("it ends in order, and a killed one leaves nothing", async () => {
