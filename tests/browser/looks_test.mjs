@@ -70,6 +70,7 @@ for (const [name, [reports, ready, fragment = ""]] of Object.entries(VIEWS)) {
     light: { colorScheme: "light" },
     dark: { colorScheme: "dark" },
     narrow: { colorScheme: "light", viewport: { width: 400, height: 800 } },
+    ...(name === "timeline" ? { wide: { colorScheme: "dark", viewport: { width: 3840, height: 2160 } } } : {}),
   })) {
     test(`${name}, ${look}`, async (context) => {
       const page = await browser.page(pageOf(reports), { fragment, reducedMotion: "reduce", ...options });

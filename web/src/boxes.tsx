@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { theme } from "./state";
 import { FONT, token } from "./paint";
+import { textScale } from "./width";
 
 export interface Box<T> {
   x: number;
@@ -62,29 +63,31 @@ export interface Look<T> {
 }
 
 const PADDING = 6;
-export const TITLE_HEIGHTS = [22, 22, 17];
+const TITLE_HEIGHTS = [22, 22, 17];
+export const titleHeight = (depth: number): number => (TITLE_HEIGHTS[depth] ?? 17) * textScale();
 
 function drawText<T>(context: CanvasRenderingContext2D, box: Box<T>, look: Look<T>): void {
+  const scale = textScale();
   const room = box.width - 2 * PADDING;
-  if (room < 14 || box.height < 13) return;
+  if (room < 14 * scale || box.height < 13 * scale) return;
   context.fillStyle = look.ink(box);
   const isTitle = look.isTitle(box);
-  context.font = `${isTitle ? "600 " : ""}12px ${FONT}`;
+  context.font = `${isTitle ? "600 " : ""}${12 * scale}px ${FONT}`;
   const amount = look.amount(box);
   const amountRoom = context.measureText(amount).width + 8;
-  const isRow = isTitle || box.height < 32;
-  const line = isTitle ? box.y + Math.min(TITLE_HEIGHTS[box.depth] ?? 17, box.height) / 2 : isRow ? box.y + box.height / 2 : box.y + 13;
+  const isRow = isTitle || box.height < 32 * scale;
+  const line = isTitle ? box.y + Math.min(titleHeight(box.depth), box.height) / 2 : isRow ? box.y + box.height / 2 : box.y + 13 * scale;
   context.textBaseline = "middle";
   const fit = (most: number): string => look.names(box).find((form) => context.measureText(form).width <= most) ?? "";
   const besides = isRow ? fit(room - amountRoom) : "";
   const name = besides || fit(room);
   if (!name) return;
   context.fillText(name, box.x + PADDING, line);
-  context.font = `12px ${FONT}`;
+  context.font = `${12 * scale}px ${FONT}`;
   if (besides) {
     context.fillText(amount, box.x + box.width - PADDING - amountRoom + 8, line);
-  } else if (!isRow && box.height >= 38 && context.measureText(amount).width <= room) {
-    context.fillText(amount, box.x + PADDING, line + 17);
+  } else if (!isRow && box.height >= 38 * scale && context.measureText(amount).width <= room) {
+    context.fillText(amount, box.x + PADDING, line + 17 * scale);
   }
 }
 

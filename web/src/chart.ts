@@ -6,6 +6,7 @@ import type { Layer } from "./bands";
 import { kindOf, type Theme } from "./colours";
 import { clock, size } from "./format";
 import { bandColour, fitting, FONT, hatch, token } from "./paint";
+import { textScale } from "./width";
 
 export interface Gap {
   from: number; // seconds since the start
@@ -57,7 +58,7 @@ export interface ChartEvents {
   hover(index: number | null, x: number, y: number): void;
 }
 
-const LEFT = 52;
+export const LEFT = 52; // as wide as the labels at the left are
 
 function roundSteps(most: number): number[] {
   // Steps that are round in powers of two: 2 GiB, 512 MiB.
@@ -84,11 +85,12 @@ export class Chart {
   ) {
     this.data = data;
     this.stack();
+    const scale = textScale();
     this.plot = new uPlot(
       {
         width,
         height,
-        padding: [28, data.labelRoom, 0, 0],
+        padding: [28 * scale, data.labelRoom * scale, 0, 0],
         legend: { show: false },
         cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
         scales: {
@@ -98,18 +100,18 @@ export class Chart {
         axes: [
           {
             stroke: () => token("t2"),
-            font: `11px ${FONT}`,
+            font: `${11 * scale}px ${FONT}`,
             grid: { show: false },
-            space: 76,
+            space: 76 * scale,
             ticks: { stroke: () => token("line2"), size: 4, width: 1 },
-            size: 26,
+            size: 26 * scale,
             values: (_, splits) => splits.map((s) => this.timeLabel(s)),
             incrs: [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 720, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400],
           },
           {
             stroke: () => token("t2"),
-            font: `11px ${FONT}`,
-            size: LEFT,
+            font: `${11 * scale}px ${FONT}`,
+            size: LEFT * scale,
             gap: 6,
             ticks: { show: false },
             grid: { stroke: () => token("line"), width: 1 },
@@ -136,7 +138,7 @@ export class Chart {
             (plot) => {
               const { left, top, idx } = plot.cursor;
               const inside = left !== undefined && left >= 0 && idx !== null && idx !== undefined;
-              events.hover(inside ? idx : null, (left ?? 0) + LEFT, top ?? 0);
+              events.hover(inside ? idx : null, (left ?? 0) + LEFT * scale, top ?? 0);
             },
           ],
         },
@@ -395,7 +397,7 @@ export class Chart {
     const { layers, below, theme, labelRoom } = this.data;
     if (labelRoom < 80) return;
     const { ctx, bbox } = this.plot;
-    const ratio = devicePixelRatio;
+    const ratio = devicePixelRatio * textScale();
     // Where all have ended there is nothing to point at.
     let [, last] = this.visibleSpan();
     const whole = this.tops[this.tops.length - 1];
@@ -482,7 +484,7 @@ export class Chart {
   private drawMarks(): void {
     const { ctx, bbox } = this.plot;
     const { seconds, moment, flag, lines, gaps } = this.data;
-    const ratio = devicePixelRatio;
+    const ratio = devicePixelRatio * textScale();
     const ink = token("ink");
     ctx.save();
     ctx.font = `${11 * ratio}px ${FONT}`;
@@ -537,7 +539,7 @@ export class Chart {
     const { base, seconds } = this.data;
     if (base === null || base === undefined) return;
     const { ctx, bbox } = this.plot;
-    const ratio = devicePixelRatio;
+    const ratio = devicePixelRatio * textScale();
     const at = this.plot.valToPos(seconds[base] ?? 0, "x", true);
     const inside = (x: number): number => Math.min(bbox.left + bbox.width, Math.max(bbox.left, x));
     ctx.fillStyle = token("ink");
@@ -562,7 +564,7 @@ export class Chart {
   // swallow-tailed flag.
   private drawFlag(flag: Flag, ink: string): void {
     const { ctx, bbox } = this.plot;
-    const ratio = devicePixelRatio;
+    const ratio = devicePixelRatio * textScale();
     const x = this.plot.valToPos(flag.at, "x", true);
     const y = this.plot.valToPos(flag.bytes, "y", true);
     ctx.strokeStyle = ink;

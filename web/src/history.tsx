@@ -4,7 +4,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Layer } from "./bands";
-import { Chart, type ChartData, type Gap } from "./chart";
+import { Chart, LEFT, type ChartData, type Gap } from "./chart";
 import { kindOf } from "./colours";
 import type { Machine, Reports, Residue, Timeline } from "./data";
 import { amount, change, counted, duration, momentClock, percent, size, visible } from "./format";
@@ -16,7 +16,7 @@ import { base, moment, theme, zoom } from "./state";
 import { Change, Number, Spark } from "./table";
 import { baseIndex, momentIndex } from "./moment";
 import { gapsOf, Tooltip } from "./timeline";
-import { useWidth } from "./width";
+import { textScale, useWidth } from "./width";
 
 export interface MachineRow {
   token: string;
@@ -177,7 +177,8 @@ function History({ reports, layers, index }: { reports: Reports; layers: Layer[]
   useEffect(() => chart.current?.resize(width, height), [width, height]);
   useEffect(() => chart.current?.update(data, zoom.value), [layers, index, compared, theme.value, zoom.value, width]);
   const [from, to] = zoom.value ?? [0, seconds[seconds.length - 1] ?? 1];
-  const area = { left: 52, width: Math.max(width - 52 - data.labelRoom, 1), from, to };
+  const left = LEFT * textScale();
+  const area = { left, width: Math.max(width - left - data.labelRoom * textScale(), 1), from, to };
   const said = layers.map((layer) => `${layer.label} ${size(layer.values[index]!)}`).join(", ");
   return (
     <>

@@ -4,6 +4,7 @@ import { kindOf } from "./colours";
 import type { Machine, TimelineEvent } from "./data";
 import { clock, count, duration, percent, visible } from "./format";
 import { theme } from "./state";
+import { textScale } from "./width";
 
 // In data colours only where the mark is of that kind of memory.
 const INKS: Partial<Record<TimelineEvent["kind"], string>> = { swap: "swap", oom: "bad" };
@@ -98,19 +99,19 @@ export function EventLane({ events, area, untold }: { events: TimelineEvent[]; a
   const marks = clusters(events, area);
   return (
     <svg class="lane" width="100%" height="22" role="img" aria-label={`${count(events.length + untold)} events: processes forked, executed, ended; swapping, kills for want of memory, ticks missed`}>
-      <text x={area.left - 8} y="15" text-anchor="end" font-size="11" fill="var(--t2)">events</text>
+      <text x={area.left - 8} y="15" text-anchor="end" font-size={11 * textScale()} fill="var(--t2)">events</text>
       <line x1={area.left} x2={area.left + area.width} y1="11" y2="11" stroke="var(--line)" />
       {named(marks, area).map(({ x, word, anchor }) => (
-        <text x={x} y="15" text-anchor={anchor} font-size="11" fill="var(--t2)">{word}</text>
+        <text x={x} y="15" text-anchor={anchor} font-size={11 * textScale()} fill="var(--t2)">{word}</text>
       ))}
       {marks.map((mark) => (
-        <text x={mark.x} y="15" text-anchor="middle" font-size="12" fill={inkOf(mark.kind)}>
+        <text x={mark.x} y="15" text-anchor="middle" font-size={12 * textScale()} fill={inkOf(mark.kind)}>
           {GLYPHS[mark.kind]}
           <title>{words(mark)}</title>
         </text>
       ))}
       {area.width > 700 && (
-        <text x={area.left + area.width + 14} y="15" font-size="11" fill="var(--t2)">▸ exec  ❘ fork  ○ exit</text>
+        <text x={area.left + area.width + 14} y="15" font-size={11 * textScale()} fill="var(--t2)">▸ exec  ❘ fork  ○ exit</text>
       )}
     </svg>
   );
@@ -179,7 +180,7 @@ export function PressureLane({ machine, area }: { machine: Machine; area: Area }
   const words = list.length === 0 ? "not known" : most === 0 ? "no time stalled" : `up to ${percent(most, 1)} % stalled`;
   return (
     <svg class="lane" width="100%" height={LANE + 2} role="img" aria-label={`pressure: share of the time in which tasks waited for memory, ${words}`}>
-      <text x={area.left - 8} y={LANE - 4} text-anchor="end" font-size="11" fill="var(--t2)">pressure</text>
+      <text x={area.left - 8} y={LANE - 4} text-anchor="end" font-size={11 * textScale()} fill="var(--t2)">pressure</text>
       <line x1={area.left} x2={area.left + area.width} y1={LANE} y2={LANE} stroke="var(--line)" />
       {steps.filter((step) => step.some > 0).map((step) => (
         <g>
@@ -188,7 +189,7 @@ export function PressureLane({ machine, area }: { machine: Machine; area: Area }
           <title>{`some task waited ${percent(step.some, 1)} % of the time, all ${percent(step.full, 1)} %`}</title>
         </g>
       ))}
-      {area.width > 400 && <text x={area.left + area.width + 14} y={LANE - 4} font-size="11" fill="var(--t2)">{words}</text>}
+      {area.width > 400 && <text x={area.left + area.width + 14} y={LANE - 4} font-size={11 * textScale()} fill="var(--t2)">{words}</text>}
     </svg>
   );
 }

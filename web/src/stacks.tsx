@@ -11,9 +11,9 @@ import { token } from "./paint";
 import { filter, next, stackColour, stackMiddle, stackMoment, stackOrder, STACK_COLOURS, STACK_ORDERS, theme, type StackMoment } from "./state";
 import { Number } from "./table";
 import { useKeys } from "./viewkeys";
-import { useWidth } from "./width";
+import { textScale, useWidth } from "./width";
 
-const ROW = 25;
+const rowHeight = (): number => 25 * textScale();
 
 // Callers above what they call, the largest first. What is thinner than half a
 // pixel is left out, and so is what is below it.
@@ -21,7 +21,7 @@ export function layout(root: Frame, at: StackMoment, width: number): Box<Frame>[
   const boxes: Box<Frame>[] = [];
   const scale = width / Math.max(root.pages[at], 1);
   const walk = (one: Frame, x: number, depth: number): void => {
-    boxes.push({ x, y: depth * ROW, width: one.pages[at] * scale, height: ROW, depth, item: one });
+    boxes.push({ x, y: depth * rowHeight(), width: one.pages[at] * scale, height: rowHeight(), depth, item: one });
     let left = x;
     const wide = one.calls.filter((call) => call.pages[at] * scale >= 0.5);
     for (const call of wide.sort((a, b) => b.pages[at] - a.pages[at])) {
@@ -37,7 +37,7 @@ export function layout(root: Frame, at: StackMoment, width: number): Box<Frame>[
 export function layoutSandwich({ callers, callees }: Sandwich, at: StackMoment, width: number): Box<Frame>[] {
   const above = layout(callers, at, width).filter((box) => box.depth > 0);
   const middle = Math.max(0, ...above.map((box) => box.depth));
-  const moved = (box: Box<Frame>, depth: number): Box<Frame> => ({ ...box, depth, y: depth * ROW });
+  const moved = (box: Box<Frame>, depth: number): Box<Frame> => ({ ...box, depth, y: depth * rowHeight() });
   return [
     ...above.map((box) => moved(box, middle - box.depth)),
     ...layout(callees, at, width).map((box) => moved(box, middle + box.depth)),
@@ -116,7 +116,7 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
     () => (width === 0 ? [] : middle ? layoutSandwich(middle, at, width) : layout(root, at, width)),
     [root, middle, at, width],
   );
-  const height = boxes.reduce((most, box) => Math.max(most, box.y + ROW), ROW);
+  const height = boxes.reduce((most, box) => Math.max(most, box.y + rowHeight()), rowHeight());
   const bytes = (pages: number): number => pages * trace.page_size_bytes;
   const byModule = useMemo(() => [...moduleSums(down, at)].sort(([, a], [, b]) => b - a), [down, at]);
   const places = useMemo(() => new Map(byModule.filter(([name]) => name !== "").map(([name], place) => [name, place])), [byModule]);

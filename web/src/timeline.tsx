@@ -1,7 +1,7 @@
 // Memory over time and what it was made of at the chosen moment.
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Chart, type ChartData, type Curve, type Gap } from "./chart";
+import { Chart, LEFT, type ChartData, type Curve, type Gap } from "./chart";
 import { chargeColumn, column, layersOf, type Layer } from "./bands";
 import type { Reports, Timeline } from "./data";
 import { change, count, duration, momentClock, size, visible } from "./format";
@@ -11,7 +11,7 @@ import { bandColour } from "./paint";
 import { isLive } from "./served";
 import { base, grouping, GROUPINGS, metric, METRICS, moment, theme, view, zoom } from "./state";
 import { Composition, metricName } from "./table";
-import { useWidth } from "./width";
+import { textScale, useWidth } from "./width";
 
 export function gapsOf(timeline: Timeline): Gap[] {
   const gaps: Gap[] = [];
@@ -138,7 +138,8 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
   const index = momentIndex(timeline);
   const compared = baseIndex(timeline);
   const isWide = width >= 700;
-  const height = isWide ? 350 : 260;
+  // On a wide screen the table stands beside it: it may be as high as the screen.
+  const height = innerWidth >= 2200 ? Math.max(350, innerHeight * 0.6) : isWide ? 350 : 260;
   const peakBytes = timeline.ticks.pss_bytes[timeline.peak_index] ?? 0;
   const peakTime = timeline.ticks.elapsed_ns[timeline.peak_index] ?? 0;
   const mark = reports.peak?.marks.filter((one) => one.is_group && !one.is_older).sort((a, b) => b.bytes - a.bytes)[0];
@@ -184,55 +185,58 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
     chart.current?.update(data, zoom.value);
   }, [layers, index, compared, theme.value, zoom.value, timeline, width]);
   const [from, to] = zoom.value ?? [0, seconds[seconds.length - 1] ?? 1];
-  const area = { left: 52, width: Math.max(width - 52 - data.labelRoom, 1), from, to };
+  const left = LEFT * textScale();
+  const area = { left, width: Math.max(width - left - data.labelRoom * textScale(), 1), from, to };
   const drawn = timeline.ticks.id.length;
   return (
-    <>
-      <div class="bar">
-        <h2>Memory over time</h2>
-        <span class="choices" role="group" aria-label="group by">
-          {GROUPINGS.map((one) => (
-            <button aria-pressed={grouping.value === one} onClick={() => (grouping.value = one)}>
-              {one === "kind" ? "by kind" : one}
+    <div class="overtime">
+      <div>
+        <div class="bar">
+          <h2>Memory over time</h2>
+          <span class="choices" role="group" aria-label="group by">
+            {GROUPINGS.map((one) => (
+              <button aria-pressed={grouping.value === one} onClick={() => (grouping.value = one)}>
+                {one === "kind" ? "by kind" : one}
+              </button>
+            ))}
+          </span>
+          <select
+            class="control"
+            aria-label="metric"
+            value={metric.value}
+            onChange={(event) => (metric.value = METRICS.find((one) => one === event.currentTarget.value) ?? "pss")}
+          >
+            {METRICS.map((one) => <option value={one}>{metricName(one)}</option>)}
+          </select>
+          {compared === null ? (
+            <span class="push note hint">drag to zoom, click to choose a moment, Shift-drag to compare two</span>
+          ) : (
+            <button class="control push" id="compare" onClick={() => (view.value = "compare")}>
+              {change(timeline.ticks.pss_bytes[index]! - timeline.ticks.pss_bytes[compared]!)} since {momentClock(timeline.ticks.elapsed_ns[compared]!, timeline.elapsed_ns)}: compare
             </button>
-          ))}
-        </span>
-        <select
-          class="control"
-          aria-label="metric"
-          value={metric.value}
-          onChange={(event) => (metric.value = METRICS.find((one) => one === event.currentTarget.value) ?? "pss")}
+          )}
+          {isLive() && <button class="control" aria-pressed={moment.value === null} onClick={() => (moment.value = null)}>now <kbd>End</kbd></button>}
+          <button class="control" onClick={choosePeak}>peak <kbd>p</kbd></button>
+          <button class="control" onClick={() => (zoom.value = null)}>all <kbd>0</kbd></button>
+        </div>
+        <div
+          class="chart"
+          tabIndex={0}
+          role="img"
+          aria-label={`memory over ${duration(timeline.elapsed_ns)}, highest ${size(peakBytes)} at ${momentClock(peakTime, timeline.elapsed_ns)}; at the moment ${layers.map((layer) => `${visible(layer.label)} ${size(layer.values[index]!)}`).join(", ")}`}
         >
-          {METRICS.map((one) => <option value={one}>{metricName(one)}</option>)}
-        </select>
-        {compared === null ? (
-          <span class="push note hint">drag to zoom, click to choose a moment, Shift-drag to compare two</span>
-        ) : (
-          <button class="control push" id="compare" onClick={() => (view.value = "compare")}>
-            {change(timeline.ticks.pss_bytes[index]! - timeline.ticks.pss_bytes[compared]!)} since {momentClock(timeline.ticks.elapsed_ns[compared]!, timeline.elapsed_ns)}: compare
-          </button>
+          <div ref={host} />
+          {hover && <Tooltip timeline={timeline} layers={layers} index={hover.index} x={hover.x} y={hover.y} more={beside(timeline, hover.index)} />}
+        </div>
+        {width > 0 && <EventLane events={timeline.events} area={area} untold={timeline.untold_event_count} />}
+        {width > 0 && reports.machine && <PressureLane machine={reports.machine} area={area} />}
+        {drawn < timeline.tick_count && (
+          <p class="note">
+            {count(timeline.tick_count)} samples, of which {count(drawn)} are drawn: the lowest and the highest of each column.
+          </p>
         )}
-        {isLive() && <button class="control" aria-pressed={moment.value === null} onClick={() => (moment.value = null)}>now <kbd>End</kbd></button>}
-        <button class="control" onClick={choosePeak}>peak <kbd>p</kbd></button>
-        <button class="control" onClick={() => (zoom.value = null)}>all <kbd>0</kbd></button>
       </div>
-      <div
-        class="chart"
-        tabIndex={0}
-        role="img"
-        aria-label={`memory over ${duration(timeline.elapsed_ns)}, highest ${size(peakBytes)} at ${momentClock(peakTime, timeline.elapsed_ns)}; at the moment ${layers.map((layer) => `${visible(layer.label)} ${size(layer.values[index]!)}`).join(", ")}`}
-      >
-        <div ref={host} />
-        {hover && <Tooltip timeline={timeline} layers={layers} index={hover.index} x={hover.x} y={hover.y} more={beside(timeline, hover.index)} />}
-      </div>
-      {width > 0 && <EventLane events={timeline.events} area={area} untold={timeline.untold_event_count} />}
-      {width > 0 && reports.machine && <PressureLane machine={reports.machine} area={area} />}
-      {drawn < timeline.tick_count && (
-        <p class="note">
-          {count(timeline.tick_count)} samples, of which {count(drawn)} are drawn: the lowest and the highest of each column.
-        </p>
-      )}
-      <Composition timeline={timeline} index={index} />
-    </>
+      <div><Composition timeline={timeline} index={index} /></div>
+    </div>
   );
 }

@@ -2,7 +2,7 @@
 import { hierarchy, treemap, treemapSquarify, type HierarchyRectangularNode } from "d3-hierarchy";
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { ARROW_KEYS, BoxCanvas, TITLE_HEIGHTS, type Box, type Look } from "./boxes";
+import { ARROW_KEYS, BoxCanvas, titleHeight, type Box, type Look } from "./boxes";
 import { changeOf, findBox, inside, path, place, rootBy, type Placed } from "./boxtree";
 import { ChangeLegend, Choices, nextChoice, type Choice } from "./choices";
 import { changeFill, changeStep, contrast, kindOf, KINDS, NEUTRAL, textOn } from "./colours";
@@ -16,7 +16,6 @@ import { useWidth } from "./width";
 
 const MOST_BOXES = 20_000;
 
-const titleHeight = (depth: number): number => TITLE_HEIGHTS[depth] ?? 17;
 
 // A group that has no room for its name leaves all of it to what is in it.
 const hasTitle = (depth: number, width: number, height: number): boolean => width >= 44 && height >= titleHeight(depth) + 12;

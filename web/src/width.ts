@@ -14,3 +14,15 @@ export function useWidth(): [RefObject<HTMLDivElement | null>, number] {
   }, []);
   return [host, width];
 }
+
+// How much larger text is than on a screen of usual width; what is drawn on a
+// canvas has to follow by itself. Asked for every box, so it is kept.
+let knownScale = 0;
+export function textScale(): number {
+  if (typeof document === "undefined") return 1;
+  if (knownScale === 0) {
+    knownScale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 13;
+    addEventListener("resize", () => (knownScale = 0), { once: true });
+  }
+  return knownScale;
+}
