@@ -128,19 +128,17 @@ std::vector<PeakMark> marks_of(const PeakInput& input) {
   std::ranges::stable_sort(marks, std::greater<>(), &PeakMark::bytes);
   constexpr size_t kShown = 3;
   if (marks.size() > kShown) marks.resize(kShown);
-  std::set<std::string> groups;
-  for (const model::Process& process : input.sample->processes) {
-    if (!process.cgroup_path.empty()) groups.insert(process.cgroup_path);
-  }
-  // The mark of a group that others are in as well says nothing about ours.
-  if (groups.size() != 1 || *groups.begin() == "/") return marks;
+  const std::optional<std::string> path = common_group(*input.sample);
+  if (!path) return marks;
   for (const model::Cgroup& group : input.sample->cgroups) {
-    if (group.path != *groups.begin() || !group.peak_bytes) continue;
+    if (group.path != *path || !group.peak_bytes) continue;
     uint64_t highest = 0;
     for (const TimelinePoint& point : input.timeline->points)
       highest = std::max(highest, point.pss_bytes);
+    // Others may have been in the group before us, and have set it.
+    const bool is_older = input.first_group_mark_bytes == *group.peak_bytes;
     marks.insert(marks.begin(), {"high-water mark of the cgroup",
-                                 *group.peak_bytes, highest, true, false});
+                                 *group.peak_bytes, highest, true, is_older});
   }
   return marks;
 }
@@ -169,6 +167,16 @@ TimelinePoint point_of(const model::Sample& sample) {
 }
 
 }  // namespace
+
+std::optional<std::string> common_group(const model::Sample& sample) {
+  std::set<std::string> groups;
+  for (const model::Process& process : sample.processes) {
+    if (!process.cgroup_path.empty()) groups.insert(process.cgroup_path);
+  }
+  // The mark of a group that others are in as well says nothing about ours.
+  if (groups.size() != 1 || *groups.begin() == "/") return std::nullopt;
+  return *groups.begin();
+}
 
 std::string_view peak_metric_name(PeakMetric metric) {
   switch (metric) {

@@ -76,10 +76,16 @@ struct PeakInput {
   const model::Sample* earlier = nullptr;  // some time before; may be null
   size_t earlier_index = 0;
   std::vector<model::ProcessMaxima> maxima;  // of the chosen processes
+  // What the mark of their control group was when the recording began.
+  std::optional<uint64_t> first_group_mark_bytes;
   std::vector<Trend> growing;
   size_t row_limit = 20;  // objects with a row of their own
 };
 
 PeakReport make_peak_report(const PeakInput& input);
+
+// The control group that all processes of a sample are in; empty where they are
+// in several, or in the one that everybody is in.
+std::optional<std::string> common_group(const model::Sample& sample);
 
 }  // namespace tidemark::analysis

@@ -67,7 +67,7 @@ bool take(int fd, std::string& into, size_t most) {
   const ssize_t count = ::read(fd, buffer.data(), buffer.size());
   if (count < 0) return errno == EINTR || errno == EAGAIN;
   const size_t room = most - std::min(most, into.size());
-  into.append(buffer.data(), std::min<size_t>(room, count));
+  into.append(buffer.data(), std::min(room, static_cast<size_t>(count)));
   return count > 0;
 }
 

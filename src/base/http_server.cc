@@ -166,7 +166,7 @@ class Session : public std::enable_shared_from_this<Session> {
     std::string text = "HTTP/1.1 200 OK\r\nContent-Type: " + head.type +
                        "\r\nConnection: close\r\n";
     for (const auto& [name, value] : head.headers)
-      text += name + ": " + value + "\r\n";
+      text.append(name).append(": ").append(value).append("\r\n");
     queue(text + "\r\n");
     notice_end();
   }

@@ -36,6 +36,18 @@ base::Result<std::vector<analysis::Trend>> RecordedPeak::growing() {
   return analysis::find_growing(**heights, *series, recording_.ticks());
 }
 
+base::Status RecordedPeak::find_first_mark(analysis::PeakInput& input) const {
+  const std::optional<std::string> path = analysis::common_group(*input.sample);
+  if (!path) return base::Ok{};
+  bool is_first = true;
+  return recording_.walk_cgroup(
+      *path, [&](int64_t, const model::Cgroup& group) {
+        if (std::exchange(is_first, false) && group.peak_bytes) {
+          input.first_group_mark_bytes = *group.peak_bytes;
+        }
+      });
+}
+
 base::Result<analysis::PeakReport> RecordedPeak::report(
     const RecordedPeakOptions& options) {
   base::Result<size_t> at = index(options);
@@ -74,6 +86,8 @@ base::Result<analysis::PeakReport> RecordedPeak::report(
     });
     input.maxima = std::move(*maxima);
     input.timeline = &*timeline_;
+    base::Status status = find_first_mark(input);
+    if (!status) return status.error();
   }
   if (options.with_trends) {
     base::Result<std::vector<analysis::Trend>> trends = growing();

@@ -38,6 +38,8 @@ class RecordedPeak {
   base::Result<std::vector<analysis::Trend>> growing();
 
  private:
+  base::Status find_first_mark(analysis::PeakInput& input) const;
+
   const store::Recording& recording_;
   store::ProcessSet processes_;
   std::optional<model::Timeline> timeline_;

@@ -41,6 +41,7 @@ base::Result<std::string> make_folder() {
   words.insert(words.end(), options.arguments.begin(), options.arguments.end());
   words.insert(words.end(), {"--quiet", "-o", path});
   std::vector<char*> plain;
+  plain.reserve(words.size() + 1);
   for (std::string& word : words)
     plain.push_back(word.data());
   plain.push_back(nullptr);

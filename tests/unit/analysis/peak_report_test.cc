@@ -317,6 +317,15 @@ TEST(PeakMarks, TheMarkOfTheOneGroupComesFirst) {
   EXPECT_EQ(report.marks[0].sampled_bytes, 60U) << "the highest sampled";
 }
 
+TEST(PeakMarks, OfAGroupMayBeOlderThanTheRecording) {
+  const Recorded recorded = in_groups({"/web"});
+  PeakInput input = recorded.input();
+  input.first_group_mark_bytes = 100;
+  EXPECT_TRUE(make_peak_report(input).marks[0].is_older);
+  input.first_group_mark_bytes = 99;
+  EXPECT_FALSE(make_peak_report(input).marks[0].is_older);
+}
+
 TEST(PeakMarks, OfAGroupThatOthersShareSayNothing) {
   EXPECT_TRUE(in_groups({"/"}).report().marks.empty());
   EXPECT_TRUE(in_groups({"/web", "/db"}).report().marks.empty());
