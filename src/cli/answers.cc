@@ -54,13 +54,18 @@ Answers::~Answers() {
 }
 
 void Answers::ask(Question question, Tell tell) {
+  std::string key = key_of(question);
   std::unique_lock lock(guard_);
-  const auto known = by_key_.find(key_of(question));
+  const auto known = by_key_.find(key);
   if (known != by_key_.end()) {
     kept_.splice(kept_.begin(), kept_, known->second);
     base::HttpAnswer answer = known->second->answer;
     lock.unlock();
     tell(std::move(answer));
+    return;
+  }
+  if (const auto sought = askers_.find(key); sought != askers_.end()) {
+    sought->second.push_back(std::move(tell));
     return;
   }
   if (waiting_.size() >= limits_.waiting_count) {
@@ -69,7 +74,11 @@ void Answers::ask(Question question, Tell tell) {
                             "ask again in a moment"));
     return;
   }
-  waiting_.push_back({std::move(question), std::move(tell)});
+  if (!key.empty()) {
+    askers_[key].push_back(std::move(tell));
+    tell = nullptr;
+  }
+  waiting_.push_back({std::move(question), std::move(key), std::move(tell)});
   lock.unlock();
   has_work_.notify_one();
 }
@@ -82,11 +91,20 @@ void Answers::work() {
     Waiting one = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    base::HttpAnswer found = answer(one.question);
-    const std::string key = key_of(one.question);
-    if (!key.empty() && found.status == 200) keep(key, found);
-    one.tell(std::move(found));
+    const base::HttpAnswer found = answer(one.question);
+    lock.lock();
+    if (!one.key.empty() && found.status == 200) keep(one.key, found);
+    const std::vector<Tell> askers = take_askers(one);
+    lock.unlock();
+    for (const Tell& tell : askers)
+      tell(found);
   }
+}
+
+std::vector<Answers::Tell> Answers::take_askers(Waiting& one) {
+  if (one.key.empty()) return {std::move(one.tell)};
+  auto askers = askers_.extract(one.key);
+  return std::move(askers.mapped());
 }
 
 base::HttpAnswer Answers::answer(const Question& question) const {
@@ -107,7 +125,6 @@ base::HttpAnswer Answers::answer(const Question& question) const {
 }
 
 void Answers::keep(const std::string& key, const base::HttpAnswer& answer) {
-  const std::lock_guard lock(guard_);
   if (by_key_.contains(key) || answer.body.size() > limits_.kept_bytes / 2) {
     return;
   }

@@ -49,7 +49,8 @@ class Answers {
  private:
   struct Waiting {
     Question question;
-    Tell tell;
+    std::string key;  // empty: of this one alone
+    Tell tell;        // unless others with the same key wait too
   };
   struct Kept {
     std::string key;
@@ -58,13 +59,17 @@ class Answers {
 
   void work();
   base::HttpAnswer answer(const Question& question) const;
+  // With the guard held.
   void keep(const std::string& key, const base::HttpAnswer& answer);
+  std::vector<Tell> take_askers(Waiting& one);
 
   std::string program_;
   AnswerLimits limits_;
   std::mutex guard_;
   std::condition_variable has_work_;
   std::deque<Waiting> waiting_;
+  // Whoever asks what is being sought already waits for that answer.
+  std::map<std::string, std::vector<Tell>> askers_;
   std::list<Kept> kept_;  // last used first
   std::map<std::string, std::list<Kept>::iterator> by_key_;
   size_t kept_bytes_ = 0;

@@ -129,6 +129,7 @@ class WebServer {
   uint16_t port() const { return server_->port(); }
 
   int run() {
+    read_ahead();
     server_->every(kLookPeriod, [this] {
       if (server_->stream_count() > 0) look();
     });
@@ -136,6 +137,21 @@ class WebServer {
   }
 
  private:
+  // Whoever serves one recording wants to see it: it is read while the browser
+  // is on its way.
+  void read_ahead() {
+    if (list_.recordings().size() != 1) return;
+    HttpRequest request;
+    request.method = "GET";
+    request.host = "localhost";
+    request.authorization = "Bearer " + guard_.token;
+    request.target = "/api/recordings/" +
+                     view::percent_encoded(list_.recordings()[0].name) +
+                     "/report";
+    run_command(find_route(request, guard_, list_.recordings()),
+                {[](const HttpAnswer&) {}, nullptr});
+  }
+
   void look() {
     if (!list_.look()) return;
     base::JsonWriter json(base::JsonWriter::Layout::OneLine);

@@ -52,6 +52,20 @@ TEST(Answers, AreKeptWhileTheStateIsTheSame) {
   EXPECT_NE(answer(answers, shell("echo $$")).body, plain);
 }
 
+TEST(Answers, AreSoughtOnceForAllWhoAsk) {
+  Answers answers("/bin/sh", {});
+  std::promise<std::string> first;
+  std::promise<std::string> second;
+  const Question question = shell("sleep 0.2; echo $$", "a");
+  answers.ask(question, [&](const base::HttpAnswer& answer) {
+    first.set_value(answer.body);
+  });
+  answers.ask(question, [&](const base::HttpAnswer& answer) {
+    second.set_value(answer.body);
+  });
+  EXPECT_EQ(first.get_future().get(), second.get_future().get());
+}
+
 TEST(Answers, AreForgottenWhenTheyAreTooMany) {
   AnswerLimits limits;
   limits.kept_bytes = 16;
