@@ -133,6 +133,11 @@ def measure_long(scale):
               1000 * seconds_of(TIDEMARK, "report", day, "--json", "-o",
                                 "/dev/null"),
               bar=2000, unit="", digits=0, beside=f"{ticks} ticks")
+    if shutil.which("node") and shutil.which("chromium"):
+        opened = numbers_of(call("node", BENCH / "open_served.mjs", TIDEMARK,
+                                 day).stdout)
+        yield Row("a day of 100 processes at 1 s: opened by serve, ms",
+                  opened["opened_us"][0] / 1e3, bar=2000, unit="", digits=0)
     day.unlink()
     fast, counts = made("fast", 100, 110, scale(6000), 100, 36)
     yield Row("100 processes at 10 Hz: KB written a tick",
