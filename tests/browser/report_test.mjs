@@ -93,7 +93,7 @@ test("a click on the chart chooses the moment, keys move it, p goes back", async
   await page.close();
 });
 
-test("a drag zooms, and 0 shows all again", async () => {
+test("a drag zooms, Shift and the wheel pan, and 0 shows all again", async () => {
   const page = await browser.page(html);
   const box = await page.locator(".u-over").boundingBox();
   await page.mouse.move(box.x + box.width * 0.3, box.y + 50);
@@ -101,6 +101,14 @@ test("a drag zooms, and 0 shows all again", async () => {
   await page.mouse.move(box.x + box.width * 0.6, box.y + 50, { steps: 5 });
   await page.mouse.up();
   await page.waitForFunction(() => location.hash.includes("zoom="));
+  const span = async () => new URLSearchParams(new URL(page.url()).hash.slice(1)).get("zoom").split("-").map(Number);
+  const [from, to] = await span();
+  await page.keyboard.down("Shift");
+  await page.mouse.wheel(0, box.width / 10);
+  await page.keyboard.up("Shift");
+  await page.waitForFunction((was) => !location.hash.includes(`zoom=${was.toFixed(3)}-`), from);
+  const [later, end] = await span();
+  assert.ok(later > from && Math.abs(end - later - (to - from)) < 0.01, `${from}-${to} ${later}-${end}`);
   await page.locator(".chart").focus();
   await page.keyboard.press("0");
   await page.waitForFunction(() => !location.hash.includes("zoom="));

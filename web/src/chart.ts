@@ -6,6 +6,7 @@ import type { Layer } from "./bands";
 import { kindOf, type Theme } from "./colours";
 import { clock, size } from "./format";
 import { bandColour, fitting, FONT, hatch, token } from "./paint";
+import { followGestures } from "./gestures";
 import { textScale } from "./width";
 
 export interface Gap {
@@ -157,23 +158,12 @@ export class Chart {
       }
     });
     this.plot.over.addEventListener("dblclick", () => events.zoom(null));
-    this.plot.over.addEventListener(
-      "wheel",
-      (event) => {
-        if (!event.ctrlKey) return;
-        event.preventDefault();
-        const [from, to] = this.span();
-        const at = this.plot.posToVal(event.offsetX, "x");
-        const factor = event.deltaY < 0 ? 0.8 : 1.25;
-        const last = this.data.seconds[this.data.seconds.length - 1] ?? 0;
-        const next: [number, number] = [
-          Math.max(0, at - (at - from) * factor),
-          Math.min(last, at + (to - at) * factor),
-        ];
-        events.zoom(next[0] <= 0 && next[1] >= last ? null : next);
-      },
-      { passive: false },
-    );
+    followGestures(this.plot, {
+      last: () => this.data.seconds[this.data.seconds.length - 1] ?? 0,
+      span: () => this.span(),
+      choose: events.choose,
+      zoom: events.zoom,
+    });
   }
 
   update(data: ChartData, zoom: [number, number] | null): void {

@@ -1,6 +1,7 @@
 // The keyboard does everything that the pointer does.
 import { viewsOf } from "./app";
 import type { Timeline } from "./data";
+import { panned } from "./gestures";
 import { choosePeak, momentIndex } from "./moment";
 import { reports, togglePause } from "./served";
 import { base, dense, grouping, GROUPINGS, metric, METRICS, moment, next, selected, showsKeys, theme, view, viewKeys, zoom } from "./state";
@@ -15,6 +16,16 @@ function zoomBy(timeline: Timeline, factor: number): void {
   zoom.value = span[0] <= 0 && span[1] >= last ? null : span;
 }
 
+// A moment that leaves what is shown takes it along.
+function follow(timeline: Timeline, index: number): void {
+  const span = zoom.value;
+  if (!span) return;
+  const times = timeline.ticks.elapsed_ns;
+  const at = times[index]! / 1e9;
+  const beyond = at < span[0] ? at - span[0] : at > span[1] ? at - span[1] : 0;
+  if (beyond !== 0) zoom.value = panned(span, beyond, (times[times.length - 1] ?? 0) / 1e9);
+}
+
 export function followKeys(): void {
   const withTimeline = (work: (timeline: Timeline) => void): void => {
     if (reports.value.timeline) work(reports.value.timeline);
@@ -26,6 +37,7 @@ export function followKeys(): void {
       const now = momentIndex(timeline);
       if (spans && base.value === null) base.value = now;
       moment.value = Math.min(last, Math.max(0, now + by));
+      follow(timeline, moment.value);
     });
   const actions: Record<string, (event: KeyboardEvent) => void> = {
     ArrowLeft: (event) => move(event.ctrlKey ? -10 : -1, event.shiftKey),

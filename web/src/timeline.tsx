@@ -209,7 +209,7 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
             {METRICS.map((one) => <option value={one}>{metricName(one)}</option>)}
           </select>
           {compared === null ? (
-            <span class="push note hint">drag to zoom, click to choose a moment, Shift-drag to compare two</span>
+            <span class="push note hint">drag to zoom, Shift-wheel to pan, click to choose a moment, Shift-drag to compare two</span>
           ) : (
             <button class="control push" id="compare" onClick={() => (view.value = "compare")}>
               {change(timeline.ticks.pss_bytes[index]! - timeline.ticks.pss_bytes[compared]!)} since {momentClock(timeline.ticks.elapsed_ns[compared]!, timeline.elapsed_ns)}: compare
