@@ -9,7 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <cstring>
+#include <utility>
 
 #include "base/clock.h"
 
@@ -116,11 +116,19 @@ Result<std::string> UnixSocket::receive_line(uint64_t until_ns) {
   }
 }
 
+Result<std::string> UnixSocket::receive_some(uint64_t until_ns) {
+  if (pending_.empty()) {
+    Status more = receive_more(until_ns);
+    if (!more) return more.error();
+  }
+  return std::exchange(pending_, {});
+}
+
 Result<std::string> UnixSocket::receive_packet(uint64_t until_ns) {
   pending_.clear();
   Status more = receive_more(until_ns);
   if (!more) return more.error();
-  return std::move(pending_);
+  return std::exchange(pending_, {});
 }
 
 }  // namespace tidemark::base

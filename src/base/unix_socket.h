@@ -29,6 +29,8 @@ class UnixSocket {
   // Of a stream: up to the next newline, without it. Refuses lines longer than
   // a mebibyte.
   Result<std::string> receive_line(uint64_t until_ns);
+  // Of a stream: what has come, at least a byte.
+  Result<std::string> receive_some(uint64_t until_ns);
   // Of packets: the next one, up to 64 KiB.
   Result<std::string> receive_packet(uint64_t until_ns);
 
