@@ -204,8 +204,8 @@ Command vm_command() {
       "what the guest was given, USED, CACHES and RESERV what it does with it, "
       "HELD what is free in the guest and still held by the host, BALLOON what "
       "was taken back, VMM the monitor and its helpers without guest RAM. "
-      "Guests are asked by QMP and by crosvm's socket, with questions that "
-      "change nothing; what a guest does not tell is a ? with the reason. One "
+      "Guests are asked through their monitors, with questions that change "
+      "nothing; what a guest does not tell is a ? with the reason. One "
       "VM is shown with how each number is known.";
   command.examples = {
       {"tidemark vm", "all VMs, most costly first"},

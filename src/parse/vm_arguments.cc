@@ -73,12 +73,14 @@ std::map<std::string, std::string> properties_of_json(std::string_view text) {
   for (const auto& [name, value] : root.items()) {
     if (value.is_string()) {
       found[name] = value.get_ref<const std::string&>();
+    } else if (value.is_boolean()) {
+      found[name] = value.get<bool>() ? "on" : "off";
     } else if (value.is_number_unsigned()) {
       found[name] = std::to_string(value.get<uint64_t>());
     }
   }
-  found[""] = found["qom-type"];
-  if (found[""].empty()) found[""] = found["backend"];
+  for (const char* name : {"qom-type", "backend", "driver"})
+    if (found[""].empty()) found[""] = found[name];
   return found;
 }
 
@@ -156,6 +158,14 @@ void take_qemu_monitor(std::string_view value, QemuChannels& channels) {
   channels.monitors.push_back(named.empty() ? value_of(properties, "") : named);
 }
 
+void take_qemu_device(std::string_view value, VmArguments& arguments) {
+  const auto properties = any_properties(value);
+  if (!value_of(properties, "").starts_with("virtio-balloon")) return;
+  arguments.deflates_on_oom = value_of(properties, "deflate-on-oom") == "on";
+  arguments.reports_free_pages =
+      value_of(properties, "free-page-reporting") == "on";
+}
+
 void take_qemu_option(std::string_view option, std::string_view value,
                       VmArguments& arguments, QemuChannels& channels) {
   if (option == "m") {
@@ -172,6 +182,8 @@ void take_qemu_option(std::string_view option, std::string_view value,
     take_qemu_qmp(value, arguments, channels);
   } else if (option == "chardev") {
     take_qemu_chardev(value, channels);
+  } else if (option == "device") {
+    take_qemu_device(value, arguments);
   } else if (option == "mon") {
     take_qemu_monitor(value, channels);
   }

@@ -5,6 +5,7 @@
 // it, so it is we who do not know it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,9 @@ struct VmArguments {
   // The control channel came as an open descriptor: whoever started the VM
   // (libvirt does so) is the one to ask.
   bool control_is_inherited = false;
+  // Of the balloon device, where the command line has one.
+  std::optional<bool> deflates_on_oom;
+  std::optional<bool> reports_free_pages;
   // False for runs of the program that start no VM: `crosvm stop`, `crosvm
   // device`.
   bool starts_vm = true;

@@ -1,23 +1,36 @@
 #include "source/vm/guest_question.h"
 
-#include <algorithm>
-#include <cerrno>
 #include <utility>
-#include <vector>
 
 #include "base/clock.h"
-#include "parse/vm_replies.h"
 #include "source/process_parts.h"
-#include "source/vm/qmp_session.h"
+#include "source/vm/guest_asking.h"
 
 namespace tidemark::source {
 namespace {
 
-using base::ErrorKind;
 using model::GuestAnswer;
 using model::GuestState;
+using model::VmKind;
 
-constexpr std::string_view kPolling = "guest-stats-polling-interval";
+void ask_by_socket(const Roots& roots, const FoundVm& vm,
+                   const QuestionOptions& options, GuestAnswer& answer) {
+  switch (vm.kind) {
+    case VmKind::Qemu:
+      return ask_qemu(roots, vm, options, answer);
+    case VmKind::Crosvm:
+      return ask_crosvm(roots, vm, options, answer);
+    case VmKind::Firecracker:
+      return ask_firecracker(roots, vm, options, answer);
+    case VmKind::CloudHypervisor:
+      return ask_cloud_hypervisor(roots, vm, options, answer);
+    case VmKind::Other:
+      set_state(answer, GuestState::Unreachable,
+                "its program is not known, nor how to ask it");
+  }
+}
+
+}  // namespace
 
 std::vector<ControlPath> control_paths(const FoundVm& vm,
                                        const QuestionOptions& options) {
@@ -33,174 +46,9 @@ void set_state(GuestAnswer& answer, GuestState state, std::string because) {
   answer.because = std::move(because);
 }
 
-void set_no_socket(const FoundVm& vm, GuestAnswer& answer) {
-  set_state(answer, GuestState::Unreachable,
-            vm.arguments.control_is_inherited
-                ? "its monitor is a descriptor that whoever started it holds; "
-                  "libvirt knows its guest"
-                : "its command line names no control socket");
-}
-
-// The first that greets. Of several failures the first is told.
-base::Result<QmpSession> open_qmp(const Roots& roots, const FoundVm& vm,
-                                  const QuestionOptions& options) {
-  base::Result<QmpSession> first =
-      base::fail(ErrorKind::NotFound, "no control socket");
-  bool is_first = true;
-  for (const ControlPath& control : control_paths(vm, options)) {
-    base::Result<QmpSession> session =
-        QmpSession::open(roots, control, options.deadline_ns);
-    if (session) return session;
-    if (std::exchange(is_first, false)) first = session.error();
-  }
-  return first;
-}
-
 void note_failure(const base::Error& error, GuestAnswer& answer) {
   set_state(answer, GuestState::Failed, reason_of(error));
 }
-
-// A device that lacks a property is of an older QEMU: its field stays empty.
-void read_balloon_settings(QmpSession& qmp, const std::string& path,
-                           GuestAnswer& answer) {
-  const auto flag = [&](std::string_view name) -> std::optional<bool> {
-    base::Result<std::string> line = qmp.property(path, name);
-    if (!line) return std::nullopt;
-    base::Result<bool> value = parse::parse_qmp_flag(*line);
-    if (!value) return std::nullopt;
-    return *value;
-  };
-  answer.deflates_on_oom = flag("deflate-on-oom");
-  answer.reports_free_pages = flag("free-page-reporting");
-  base::Result<std::string> line = qmp.property(path, kPolling);
-  if (!line) return;
-  base::Result<uint64_t> interval = parse::parse_qmp_number(*line);
-  if (interval) answer.polling_interval_s = *interval;
-}
-
-void read_qemu_stats(QmpSession& qmp, const std::string& path,
-                     GuestAnswer& answer) {
-  base::Result<std::string> line = qmp.property(path, "guest-stats");
-  if (!line) return note_failure(line.error(), answer);
-  base::Result<parse::QmpGuestStats> told = parse::parse_qmp_guest_stats(*line);
-  if (!told) return note_failure(told.error(), answer);
-  answer.stats = told->stats;
-  answer.updated_realtime_s = told->updated_realtime_s;
-  if (told->updated_realtime_s != 0 && !told->stats.is_empty()) {
-    answer.state = GuestState::Told;
-  } else if (answer.polling_interval_s.value_or(0) == 0) {
-    set_state(answer, GuestState::Off,
-              "QEMU does not ask its guest: the polling interval is 0");
-  } else {
-    set_state(answer, GuestState::Silent,
-              "the guest has not answered yet: no balloon driver, or it has "
-              "just started");
-  }
-}
-
-void read_qemu(QmpSession& qmp, GuestAnswer& answer) {
-  if (base::Result<uint64_t> bytes = qmp.memory_size()) {
-    answer.configured_bytes = *bytes;
-  }
-  base::Result<uint64_t> before = qmp.balloon_actual();
-  if (!before) {
-    if (before.error().kind == ErrorKind::NotFound) {
-      return set_state(answer, GuestState::NoBalloon,
-                       "the VM has no balloon device");
-    }
-    return note_failure(before.error(), answer);
-  }
-  base::Result<std::vector<std::string>> paths = qmp.balloon_paths();
-  if (!paths) return note_failure(paths.error(), answer);
-  if (paths->empty()) {
-    return set_state(answer, GuestState::NoBalloon,
-                     "the VM has no balloon device we know");
-  }
-  read_balloon_settings(qmp, paths->front(), answer);
-  read_qemu_stats(qmp, paths->front(), answer);
-  base::Result<uint64_t> after = qmp.balloon_actual();
-  if (!after) return note_failure(after.error(), answer);
-  answer.balloon_is_moving = *after != *before;
-  // QEMU's "actual" is what the guest has left.
-  if (answer.configured_bytes && *answer.configured_bytes >= *after) {
-    answer.balloon_bytes = *answer.configured_bytes - *after;
-  }
-}
-
-void ask_qemu(const Roots& roots, const FoundVm& vm,
-              const QuestionOptions& options, GuestAnswer& answer) {
-  answer.source = "QMP";
-  base::Result<QmpSession> qmp = open_qmp(roots, vm, options);
-  if (qmp) return read_qemu(*qmp, answer);
-  if (qmp.error().kind == ErrorKind::Gone) {
-    return set_state(answer, GuestState::Busy,
-                     "its monitor is taken: it speaks to one client at a "
-                     "time and did not greet us");
-  }
-  const bool is_garbage = qmp.error().kind == ErrorKind::Malformed;
-  set_state(answer, is_garbage ? GuestState::Failed : GuestState::Unreachable,
-            reason_of(qmp.error()));
-}
-
-base::Result<base::UnixSocket> connect_crosvm(const Roots& roots,
-                                              const FoundVm& vm,
-                                              const QuestionOptions& options) {
-  ControlPath control = control_paths(vm, options).front();
-  if (is_control_directory(roots, control)) {
-    control.path += "/crosvm-" + std::to_string(vm.id.pid) + ".sock";
-  }
-  return connect_control(roots, control, base::SocketType::Packets);
-}
-
-base::Result<parse::CrosvmBalloon> ask_crosvm_balloon(base::UnixSocket& socket,
-                                                      uint64_t deadline_ns) {
-  const uint64_t until_ns = base::monotonic_ns() + deadline_ns;
-  base::Status sent = socket.send(R"({"BalloonCommand":"Stats"})", until_ns);
-  if (!sent) return sent.error();
-  base::Result<std::string> packet = socket.receive_packet(until_ns);
-  if (!packet) return packet.error();
-  return parse::parse_crosvm_balloon(*packet);
-}
-
-void set_crosvm_error(const parse::CrosvmBalloon& told, GuestAnswer& answer) {
-  if (told.error_number == ENOTSUP) {
-    set_state(answer, GuestState::NoBalloon, "the VM has no balloon device");
-  } else if (told.error_number == ENOTCONN) {
-    set_state(answer, GuestState::Silent,
-              "the guest has no balloon driver yet");
-  } else {
-    set_state(answer, GuestState::Failed,
-              told.error_number
-                  ? "crosvm: error " + std::to_string(*told.error_number)
-                  : "crosvm: " + told.error_text);
-  }
-}
-
-// Each question makes the guest count anew, so an answer has no age.
-void ask_crosvm(const Roots& roots, const FoundVm& vm,
-                const QuestionOptions& options, GuestAnswer& answer) {
-  answer.source = "crosvm socket";
-  base::Result<base::UnixSocket> socket = connect_crosvm(roots, vm, options);
-  if (!socket) {
-    return set_state(answer, GuestState::Unreachable,
-                     reason_of(socket.error()));
-  }
-  base::Result<parse::CrosvmBalloon> told =
-      ask_crosvm_balloon(*socket, options.deadline_ns);
-  if (!told && told.error().kind == ErrorKind::Gone) {
-    return set_state(answer, GuestState::Silent,
-                     "no answer in time: the guest is stuck, or crosvm is "
-                     "built without a balloon");
-  }
-  if (!told) return note_failure(told.error(), answer);
-  if (told->is_error()) return set_crosvm_error(*told, answer);
-  answer.state = GuestState::Told;
-  answer.stats = told->stats;
-  answer.balloon_bytes = told->balloon_bytes;
-  answer.deflates_on_oom = true;  // crosvm always offers it
-}
-
-}  // namespace
 
 GuestAnswer ask_guest(const Roots& roots, const FoundVm& vm,
                       const QuestionOptions& options) {
@@ -208,43 +56,16 @@ GuestAnswer ask_guest(const Roots& roots, const FoundVm& vm,
   const uint64_t start_ns = base::monotonic_ns();
   if (!roots.is_live) {
     set_state(answer, GuestState::NotAsked, "a copied tree has no guests");
-    return answer;
-  }
-  const bool can_ask =
-      vm.kind == model::VmKind::Qemu || vm.kind == model::VmKind::Crosvm;
-  if (!can_ask) {
-    set_state(answer, GuestState::Unreachable,
-              "guests of " + std::string(model::vm_kind_name(vm.kind)) +
-                  " cannot be asked yet");
-  } else if (control_paths(vm, options).empty()) {
-    set_no_socket(vm, answer);
-  } else if (vm.kind == model::VmKind::Qemu) {
-    ask_qemu(roots, vm, options, answer);
+  } else if (!control_paths(vm, options).empty()) {
+    ask_by_socket(roots, vm, options, answer);
+  } else if (vm.arguments.control_is_inherited && !vm.arguments.name.empty()) {
+    ask_libvirt(vm, options, answer);
   } else {
-    ask_crosvm(roots, vm, options, answer);
+    set_state(answer, GuestState::Unreachable,
+              "its command line names no control socket");
   }
   answer.asked_ns = base::monotonic_ns() - start_ns;
   return answer;
-}
-
-base::Result<uint64_t> set_polling(const Roots& roots, const FoundVm& vm,
-                                   uint64_t interval_s,
-                                   const QuestionOptions& options) {
-  base::Result<QmpSession> qmp = open_qmp(roots, vm, options);
-  if (!qmp) return qmp.error();
-  base::Result<std::vector<std::string>> paths = qmp->balloon_paths();
-  if (!paths) return paths.error();
-  if (paths->empty()) {
-    return base::fail(ErrorKind::NotFound, "the VM has no balloon device");
-  }
-  base::Result<std::string> line = qmp->property(paths->front(), kPolling);
-  if (!line) return line.error();
-  base::Result<uint64_t> before = parse::parse_qmp_number(*line);
-  if (!before) return before.error();
-  if (*before == interval_s) return *before;
-  base::Status set = qmp->set_polling(paths->front(), interval_s);
-  if (!set) return set.error();
-  return *before;
 }
 
 }  // namespace tidemark::source

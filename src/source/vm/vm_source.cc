@@ -277,6 +277,26 @@ bool VmSource::add_process(int32_t pid, VmRole role,
   return true;
 }
 
+void VmSource::find_ram_again(const FoundVm& found, Vm& vm) {
+  const bool is_found = vm.ram.means == model::RamMeans::Name ||
+                        vm.ram.means == model::RamMeans::Size;
+  const std::optional<uint64_t>& size = vm.guest.configured_bytes;
+  if (is_found || !size || vm.processes.empty()) return;
+  FoundVm sized = found;
+  sized.arguments.ram.total_bytes = size;
+  // Firecracker leaves room for devices below 4 GiB and maps RAM in two parts.
+  constexpr uint64_t kGapBytes = uint64_t{3} << 30;
+  if (*size > kGapBytes) {
+    sized.arguments.ram.part_bytes = {kGapBytes, *size - kGapBytes};
+  }
+  Vm again;
+  std::vector<RamObject> objects;
+  read_monitor(sized, again, objects);
+  if (again.id.pid == 0) return;
+  vm.ram = std::move(again.ram);
+  vm.processes.front() = std::move(again.processes.front());
+}
+
 void VmSource::read_children(const FoundVm& found, Vm& vm,
                              const std::vector<RamObject>& objects) {
   for (int32_t pid : found.descendant_pids)
@@ -335,8 +355,10 @@ base::Result<model::VmScan> VmSource::scan() {
     answers[index - 1] = ask_guest(roots_, vms[index - 1], options_.question);
   });
 
-  for (size_t i = 0; i < vms.size(); ++i)
+  for (size_t i = 0; i < vms.size(); ++i) {
     scan.vms[i].guest = std::move(answers[i]);
+    find_ram_again(vms[i], scan.vms[i]);
+  }
   std::erase_if(scan.vms, [](const Vm& vm) { return vm.id.pid == 0; });
   scan.ended_monotonic_ns = base::monotonic_ns();
   return scan;

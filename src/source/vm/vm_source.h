@@ -45,6 +45,8 @@ class VmSource {
   // Its monitor; the objects that are its RAM join `sharing`.
   void read_monitor(const FoundVm& found, model::Vm& vm,
                     std::vector<model::RamObject>& objects);
+  // Once more, by the size that only the monitor could tell.
+  void find_ram_again(const FoundVm& found, model::Vm& vm);
   void read_children(const FoundVm& found, model::Vm& vm,
                      const std::vector<model::RamObject>& objects);
   void read_sharers(const std::vector<int32_t>& pids,

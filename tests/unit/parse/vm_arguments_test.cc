@@ -66,6 +66,19 @@ TEST(VmArguments, OfLibvirtHaveADescriptorForAMonitor) {
   EXPECT_EQ(found.ram.part_bytes, std::vector<uint64_t>{2048 * kMib});
 }
 
+TEST(VmArguments, OfABalloonTellHowItIsSet) {
+  const VmArguments plain =
+      parsed(VmKind::Qemu, {"q", "-device", "virtio-balloon-pci,id=b"});
+  EXPECT_EQ(plain.deflates_on_oom, false);
+  const VmArguments set = parsed(
+      VmKind::Qemu,
+      {"q", "-device",
+       R"({"driver":"virtio-balloon-pci","deflate-on-oom":true,"id":"b"})"});
+  EXPECT_EQ(set.deflates_on_oom, true);
+  EXPECT_EQ(set.reports_free_pages, false);
+  EXPECT_FALSE(parsed(VmKind::Qemu, {"q"}).deflates_on_oom);
+}
+
 TEST(VmArguments, OfAMonitorForPeopleAreNoSocketToAsk) {
   EXPECT_TRUE(parsed(VmKind::Qemu, {"q", "-monitor", "unix:/run/hmp,server"})
                   .control_paths.empty());

@@ -73,5 +73,51 @@ TEST(VmReplies, OfCrosvmAreStatisticsOrAnError) {
   EXPECT_FALSE(parse_crosvm_balloon(R"({"Err":"x"})"));
 }
 
+TEST(VmReplies, OfFirecrackerHaveTheirFiguresAtTheTop) {
+  EXPECT_EQ(*parse_firecracker_memory(R"({"mem_size_mib": 3})"), 3U << 20);
+  EXPECT_FALSE(parse_firecracker_memory(R"({"fault_message": "no"})"));
+  base::Result<BalloonTelling> told = parse_firecracker_stats(
+      R"({"actual_pages": 2, "actual_mib": 0, "free_memory": 7, "oom_kill": 1})");
+  ASSERT_TRUE(told) << told.error().what;
+  EXPECT_EQ(told->balloon_bytes, 8192U);
+  EXPECT_EQ(told->stats[GuestField::Free], 7U);
+  EXPECT_EQ(told->stats[GuestField::OomKills], 1U);
+  EXPECT_FALSE(parse_firecracker_stats(R"({"stats": {}})"));
+  EXPECT_EQ(
+      parse_firecracker_balloon(R"({"amount_mib": 1, "deflate_on_oom": true})")
+          ->deflates_on_oom,
+      true);
+}
+
+TEST(VmReplies, OfCloudHypervisorTellWhatTheGuestHasLeft) {
+  base::Result<CloudVm> vm = parse_cloud_vm(
+      R"({"config": {"memory": {"size": 100}, "balloon": {"size": 30,)"
+      R"( "free_page_reporting": true}}, "memory_actual_size": 70})");
+  ASSERT_TRUE(vm) << vm.error().what;
+  EXPECT_TRUE(vm->has_balloon);
+  EXPECT_EQ(vm->actual_bytes, 70U);
+  EXPECT_EQ(vm->settings.reports_free_pages, true);
+  EXPECT_FALSE(vm->settings.deflates_on_oom);
+  EXPECT_FALSE(parse_cloud_vm(R"({"config": {"memory": null}})"));
+  EXPECT_FALSE(parse_cloud_vm("{}"));
+}
+
+TEST(VmReplies, OfVirshHaveOtherNamesForTheSame) {
+  base::Result<VirshBalloon> told = parse_virsh_balloon(
+      "Domain: 'a'\n  balloon.current=96\n  balloon.maximum=128\n"
+      "  balloon.unused=10\n  balloon.available=90\n  balloon.usable=40\n"
+      "  balloon.minor_fault=5\n  balloon.last-update=17\n"
+      "  balloon.new=word\n");
+  ASSERT_TRUE(told) << told.error().what;
+  EXPECT_EQ(told->stats[GuestField::Total], 90U * 1024);
+  EXPECT_EQ(told->stats[GuestField::Free], 10U * 1024);
+  EXPECT_EQ(told->stats[GuestField::Available], 40U * 1024);
+  EXPECT_EQ(told->stats[GuestField::MinorFaults], 5U);
+  EXPECT_EQ(told->maximum_bytes, 128U * 1024);
+  EXPECT_EQ(told->updated_realtime_s, 17U);
+  EXPECT_FALSE(parse_virsh_balloon("Domain: 'a'\n"));
+  EXPECT_FALSE(parse_virsh_balloon("  balloon.unused=x\n"));
+}
+
 }  // namespace
 }  // namespace tidemark::parse
