@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/text.h"
 #include "base/units.h"
 
 namespace tidemark::analysis {
@@ -92,6 +93,22 @@ void add_held(const VmRow& row, std::vector<VmFinding>& findings) {
        std::move(details)});
 }
 
+// The same blocks may be in both; that they are cannot be seen from here.
+void add_cached_twice(const VmRow& row, std::vector<VmFinding>& findings) {
+  constexpr uint64_t kLeastBytes = 64 * kMib;
+  const uint64_t guest = row.vm.guest.stats[GuestField::Caches].value_or(0);
+  if (row.vm.images.empty() || guest < kLeastBytes) return;
+  const model::VmImage& image = row.vm.images.front();
+  const uint64_t host = image.cached_bytes.value.value_or(0);
+  if (host < kLeastBytes) return;
+  findings.push_back(
+      {VmFindingKind::CachedTwice, "The disk is cached twice.",
+       long_size(host) + " of " + std::string(base::base_name(image.path)) +
+           " is in the host's page cache and " + long_size(guest) +
+           " in the guest's; a disk opened past the host's cache "
+           "(cache=none) is there once."});
+}
+
 void add_swapped(const VmRow& row, std::vector<VmFinding>& findings) {
   const uint64_t swapped = row.vm.ram.swapped_bytes.value.value_or(0);
   if (swapped < kMib) return;
@@ -150,16 +167,17 @@ void add_absent(const VmRow& row, std::vector<VmFinding>& findings) {
 }  // namespace
 
 std::string_view vm_finding_token(VmFindingKind kind) {
-  constexpr std::array<std::string_view, 11> kTokens = {
+  constexpr std::array<std::string_view, 12> kTokens = {
       "statistics_off", "statistics_stale", "guest_silent", "monitor_busy",
       "unsettled",      "held_pages",       "swapped",      "oom_kills",
-      "merged",         "huge_pages",       "absent"};
+      "merged",         "huge_pages",       "absent",       "cached_twice"};
   return kTokens[static_cast<size_t>(kind)];
 }
 
 std::vector<VmFinding> find_in_vm(const VmRow& row) {
   std::vector<VmFinding> findings;
   add_held(row, findings);
+  add_cached_twice(row, findings);
   add_swapped(row, findings);
   add_kills(row, findings);
   add_statistics(row, findings);

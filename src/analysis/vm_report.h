@@ -48,6 +48,7 @@ enum class VmFindingKind : uint8_t {
   Merged,
   HugePages,
   Absent,
+  CachedTwice,
 };
 std::string_view vm_finding_token(VmFindingKind kind);
 

@@ -69,7 +69,7 @@ struct VmProcess {
   std::string name;
   VmRole role = VmRole::Monitor;
   Reading<SmapsFields> own;           // all it maps but guest RAM
-  Reading<uint64_t> ram_rss_bytes;    // guest RAM in its RSS
+  Reading<SmapsFields> ram;           // guest RAM as it maps it
   std::optional<uint64_t> rss_bytes;  // as other tools show it
   std::optional<uint64_t> page_table_bytes;
 };
@@ -156,6 +156,13 @@ struct GuestAnswer {
   uint64_t asked_ns = 0;  // how long that took
 };
 
+// A large file that a process of the VM holds open: its disk, most likely.
+struct VmImage {
+  std::string path;
+  uint64_t size_bytes = 0;
+  Reading<uint64_t> cached_bytes;  // in the host's page cache
+};
+
 struct Vm {
   ProcessId id;  // of the monitor
   VmKind kind = VmKind::Other;
@@ -165,6 +172,7 @@ struct Vm {
   bool holds_kvm = false;  // else it is software emulation, known by its name
   GuestRam ram;
   std::vector<VmProcess> processes;  // the monitor first
+  std::vector<VmImage> images;       // largest cache first
   GuestAnswer guest;
 };
 

@@ -4,12 +4,13 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/text.h"
 
 namespace tidemark::source {
 
-base::Result<std::vector<FoundDescriptor>> list_descriptors(
+base::Result<std::vector<NumberedDescriptor>> list_descriptors(
     const base::Directory& process, bool follow_paths) {
   base::Result<base::Directory> fds = base::open_directory_at(process, "fd");
   if (!fds) return fds.error();
@@ -22,7 +23,13 @@ base::Result<std::vector<FoundDescriptor>> list_descriptors(
       numbers.push_back(static_cast<uint32_t>(*number));
     }
   }
-  return read_descriptors(*fds, numbers, follow_paths);
+  std::vector<FoundDescriptor> found =
+      read_descriptors(*fds, numbers, follow_paths);
+  std::vector<NumberedDescriptor> all;
+  all.reserve(found.size());
+  for (size_t i = 0; i < found.size(); ++i)
+    all.push_back({numbers[i], std::move(found[i])});
+  return all;
 }
 
 }  // namespace tidemark::source

@@ -1,6 +1,7 @@
 // All descriptors of one process.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "base/file.h"
@@ -9,7 +10,12 @@
 
 namespace tidemark::source {
 
-base::Result<std::vector<FoundDescriptor>> list_descriptors(
+struct NumberedDescriptor {
+  uint32_t number = 0;
+  FoundDescriptor found;
+};
+
+base::Result<std::vector<NumberedDescriptor>> list_descriptors(
     const base::Directory& process, bool follow_paths);
 
 }  // namespace tidemark::source

@@ -48,15 +48,15 @@ VmKind kind_of_process(const base::Directory& process,
 
 // False when they may not be listed.
 bool look_for_kvm(const base::Directory& process, Candidate& candidate) {
-  const base::Result<std::vector<FoundDescriptor>> descriptors =
+  const base::Result<std::vector<NumberedDescriptor>> descriptors =
       list_descriptors(process, /*follow_paths=*/false);
   if (!descriptors) {
     return descriptors.error().kind != base::ErrorKind::Denied;
   }
   candidate.holds_kvm =
-      std::ranges::any_of(*descriptors, [](const FoundDescriptor& found) {
+      std::ranges::any_of(*descriptors, [](const NumberedDescriptor& entry) {
         const parse::DescriptorLink link =
-            parse::parse_descriptor_link(found.link);
+            parse::parse_descriptor_link(entry.found.link);
         return link.type == parse::DescriptorLink::Type::AnonInode &&
                link.name == "kvm-vm";
       });

@@ -11,6 +11,7 @@
 #include "parse/smaps.h"
 #include "source/process_parts.h"
 #include "source/vm/vm_descriptors.h"
+#include "source/vm/vm_images.h"
 
 namespace tidemark::source {
 namespace {
@@ -64,21 +65,21 @@ uint64_t resident_of(const SmapsFields& fields) {
 
 // `is_ram` tells of each mapping by its index.
 template <typename IsRam>
-void split(const model::Process& process, const IsRam& is_ram, SmapsFields& ram,
+void split(const model::Process& process, const IsRam& is_ram,
            VmProcess& found) {
   if (!process.mappings) {
     found.own = model::unknown<SmapsFields>(process.mappings.unknown_because);
-    found.ram_rss_bytes =
-        model::unknown<uint64_t>(process.mappings.unknown_because);
+    found.ram = model::unknown<SmapsFields>(process.mappings.unknown_because);
     return;
   }
   SmapsFields own;
+  SmapsFields ram;
   for (size_t i = 0; i < process.mappings->size(); ++i) {
     const model::Mapping& mapping = (*process.mappings)[i];
     (is_ram(i) ? ram : own).add(mapping.fields);
   }
   found.own = model::known(own);
-  found.ram_rss_bytes = model::known(ram.get_or_zero(SmapsField::Rss));
+  found.ram = model::known(ram);
 }
 
 Reading<uint64_t> field_of(const SmapsFields& fields, SmapsField field,
@@ -196,23 +197,23 @@ std::optional<uint64_t> VmSource::block_bytes(
   base::Result<base::Directory> process =
       base::open_directory_at(roots_.proc, std::to_string(pid));
   if (!process) return std::nullopt;
-  const base::Result<std::vector<FoundDescriptor>> descriptors =
+  const base::Result<std::vector<NumberedDescriptor>> descriptors =
       list_descriptors(*process, /*follow_paths=*/true);
   if (!descriptors) return std::nullopt;
   uint64_t sum = 0;
   for (const RamObject& object : objects) {
     const auto found = std::ranges::find_if(
-        *descriptors, [&](const FoundDescriptor& descriptor) {
-          return descriptor.target &&
-                 descriptor.target->inode_id == object.inode_id &&
-                 descriptor.target->device_major == object.device_major &&
-                 descriptor.target->device_minor == object.device_minor;
+        *descriptors, [&](const NumberedDescriptor& entry) {
+          const std::optional<FileFacts>& facts = entry.found.target;
+          return facts && facts->inode_id == object.inode_id &&
+                 facts->device_major == object.device_major &&
+                 facts->device_minor == object.device_minor;
         });
     if (found == descriptors->end()) return std::nullopt;
     const model::ObjectKind kind = file_systems_.kind_of(
         object.device_major, object.device_minor, object.name);
     if (kind != model::ObjectKind::Memfd) return std::nullopt;
-    sum += found->target->block_bytes;
+    sum += found->found.target->block_bytes;
   }
   return sum;
 }
@@ -235,11 +236,11 @@ void VmSource::read_monitor(const FoundVm& found, Vm& vm,
   if (process->mappings) {
     ram = model::find_guest_ram(*process->mappings, found.arguments.ram);
   }
-  SmapsFields fields;
   split(
       *process,
       [&](size_t i) { return std::ranges::binary_search(ram.indices, i); },
-      fields, monitor);
+      monitor);
+  const SmapsFields fields = monitor.ram ? *monitor.ram : SmapsFields();
   if (ram.means != model::RamMeans::None) {
     measure_ram(ram, fields, vm.ram);
     if (are_all_shared(*process->mappings, ram.indices)) {
@@ -268,11 +269,10 @@ bool VmSource::add_process(int32_t pid, VmRole role,
     return false;
   }
   VmProcess found = process_of(*process, role);
-  SmapsFields ram;
   split(
       *process,
       [&](size_t i) { return is_of_any((*process->mappings)[i], objects); },
-      ram, found);
+      found);
   vm.processes.push_back(std::move(found));
   return true;
 }
@@ -347,6 +347,8 @@ base::Result<model::VmScan> VmSource::scan() {
       if (!sharing.objects.empty()) sharings.push_back(std::move(sharing));
     }
     read_sharers(found->other_pids, sharings, scan.vms);
+    for (Vm& vm : scan.vms)
+      vm.images = read_vm_images(roots_, vm);
   };
   // The first reads the host, each of the others waits for one guest.
   const size_t asked = options_.asks_guests ? vms.size() : 0;

@@ -55,8 +55,23 @@ void write_process(JsonWriter& json, const model::VmProcess& process) {
     unknown.emplace_back("own_bytes", process.own.unknown_because);
     unknown.emplace_back("own_private_bytes", process.own.unknown_because);
   }
-  write_reading(json, "guest_ram_rss_bytes", process.ram_rss_bytes, unknown);
+  std::optional<uint64_t> ram;
+  if (process.ram) ram = process.ram->get_or_zero(model::SmapsField::Rss);
+  json.member("guest_ram_rss_bytes", ram);
+  if (!process.ram) {
+    unknown.emplace_back("guest_ram_rss_bytes", process.ram.unknown_because);
+  }
   json.member("page_table_bytes", process.page_table_bytes);
+  write_unknown(json, unknown);
+  json.end_object();
+}
+
+void write_image(JsonWriter& json, const model::VmImage& image) {
+  Unknown unknown;
+  json.begin_object();
+  json.member("path", image.path);
+  json.member("size_bytes", image.size_bytes);
+  write_reading(json, "cached_bytes", image.cached_bytes, unknown);
   write_unknown(json, unknown);
   json.end_object();
 }
@@ -191,6 +206,7 @@ void write_vm(JsonWriter& json, const VmRow& row) {
   write_balloon(json, row);
   write_guest(json, row);
   write_list(json, "processes", row.vm.processes, write_process);
+  write_list(json, "images", row.vm.images, write_image);
   write_list(json, "findings", row.findings, write_finding);
   json.end_object();
 }

@@ -208,7 +208,9 @@ std::string sum_line(const VmReport& report, const TextStyle& style) {
     line += fmt::format(", of which {} could come back, free in the guest",
                         spelled(style, report.held));
   }
-  if (report.answering_count < report.rows.size()) {
+  if (report.answering_count == 0) {
+    line += "; no guest tells";
+  } else if (report.answering_count < report.rows.size()) {
     line += fmt::format("; {} of {} guests tell", report.answering_count,
                         report.rows.size());
   }
