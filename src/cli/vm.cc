@@ -1,4 +1,5 @@
 // `vm`: what virtual machines cost their host, and what could come back.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "cli/output.h"
 #include "cli/vm_polling.h"
 #include "source/vm/vm_source.h"
+#include "view/json/memstats.h"
 #include "view/json/vm.h"
 #include "view/text/vm.h"
 #include "watch/loop.h"
@@ -40,6 +42,10 @@ bool takes_watch(std::vector<std::string>& words) {
   return is_watch;
 }
 
+bool is_memstats(const CommonOptions& common) {
+  return common.format == Format::Text && common.format_word == "memstats";
+}
+
 class VmPrinter {
  public:
   VmPrinter(const VmOptions& options, bool is_watch, Output& output)
@@ -51,10 +57,37 @@ class VmPrinter {
   base::Status print(model::VmScan scan) {
     const analysis::VmReport report =
         analysis::make_vm_report(std::move(scan), history_);
+    if (is_memstats(options_.common)) return print_record(report);
     return output_.write(rendered(report));
   }
 
+  // An array has an end; a list of objects has none.
+  base::Status finish(bool has_failed) {
+    const bool is_open = start_ns_ || !has_failed;
+    if (!is_memstats(options_.common) || !is_open) return base::Ok{};
+    return output_.write(start_ns_ ? "]\n" : "[]\n");
+  }
+
  private:
+  // Each record as it comes, so that a kill costs the closing bracket alone.
+  base::Status print_record(const analysis::VmReport& report) {
+    if (report.rows.size() != 1) {
+      return base::fail(base::ErrorKind::Misused,
+                        "memstats tells of one VM, and there are " +
+                            std::to_string(report.rows.size()),
+                        "name one: tidemark vm watch PID --format memstats");
+    }
+    const bool is_first = !start_ns_;
+    if (is_first) start_ns_ = report.realtime_ns;
+    // To the nearest: the collector counts its seconds, ours jitter.
+    const uint64_t elapsed_ns = report.realtime_ns -
+                                std::min(report.realtime_ns, *start_ns_) +
+                                base::kNsPerSecond / 2;
+    return output_.write(
+        (is_first ? "[" : ",\n") +
+        view::memstats_record(report.rows[0], elapsed_ns / base::kNsPerSecond));
+  }
+
   std::string rendered(const analysis::VmReport& report) const {
     if (options_.common.format != Format::Text) {
       return view::vm_json(report, is_watch_
@@ -71,6 +104,7 @@ class VmPrinter {
   Output& output_;
   view::TextStyle style_;
   analysis::VmHistory history_;
+  std::optional<uint64_t> start_ns_;  // of the first record of memstats
 };
 
 base::Status read_once(source::VmSource& source, VmPrinter& printer) {
@@ -120,6 +154,8 @@ base::Result<ExitCode> run_vm(const VmOptions& given) {
   } else if (polling->wait_for_first(*signals)) {
     status = read_once(source, printer);
   }
+  base::Status finished = printer.finish(!status);
+  if (status) status = finished;
   for (const std::string& note : polling->stop())
     print_note(options.common, note);
   if (!status) return status.error();
@@ -171,7 +207,8 @@ void add_vm_options(OptionTable& table, VmOptions& options) {
               "have QEMU ask its guests so often, in whole seconds, until we "
               "end; without it nothing in a VM is changed",
               into_duration(options.poll_ns));
-  add_common_options(table, options.common, {"text", "json", "jsonl"});
+  add_common_options(table, options.common,
+                     {"text", "json", "jsonl", "memstats"});
 }
 
 base::Status check_vm_options(const VmOptions& options) {
@@ -212,6 +249,7 @@ Command vm_command() {
       {"tidemark vm debian-ci", "one, with its bands"},
       {"tidemark vm watch -d 5 --format jsonl", "an object per 5 seconds"},
       {"tidemark vm --poll 1s", "with statistics of QEMU on meanwhile"},
+      {"tidemark vm watch 3310 --format memstats", "for memstats_chart"},
       {"tidemark vm 3310 --qmp /run/q.sock", "the socket told by hand"},
   };
   add_vm_options(command.options, *options);

@@ -22,10 +22,10 @@ DEADLINE_NS = 500_000_000
 class StandIn:
     """Ended by pid, whatever happens."""
 
-    def __init__(self, program, arguments, mode, path):
+    def __init__(self, program, arguments, mode, path, **variables):
         self.process = subprocess.Popen(
             [program, "-S", "-E", SCRIPT, *arguments], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, text=True, env={"MODE": mode, "SOCKET": path})
+            stdout=subprocess.PIPE, text=True, env={"MODE": mode, "SOCKET": path, **variables})
         self.pid = self.process.pid
         if self.process.stdout.readline() != "ready\n":
             self.end()
@@ -44,7 +44,7 @@ class Vms(unittest.TestCase):
         self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="tidemark-vm."))
         self.count = 0
 
-    def start(self, name, mode="ok", path=None):
+    def start(self, name, mode="ok", path=None, **variables):
         program = f"{self.folder}/{name}"
         if not os.path.exists(program):
             shutil.copy(os.path.realpath(sys.executable), program)
@@ -56,7 +56,7 @@ class Vms(unittest.TestCase):
             "cloud-hypervisor": ["--api-socket", f"path={path}"],
             "qemu-system-x86_64": ["-m", vmm.RAM // vmm.MIB, "-name", "guest=stand-in",
                                    "-qmp", f"unix:{path},server=on"]}[name]
-        stand_in = StandIn(program, map(str, arguments), mode, path)
+        stand_in = StandIn(program, map(str, arguments), mode, path, **variables)
         self.addCleanup(stand_in.end)
         return stand_in
 
@@ -183,6 +183,40 @@ class Vms(unittest.TestCase):
         self.assertTrue({first.pid, second.pid} <= pids[0])
         self.assertNotIn(first.pid, pids[-1])
         self.assertIn(second.pid, pids[-1])
+
+    def test_what_the_host_caches_of_a_disk_is_told(self):
+        disk = f"{self.folder}/disk.img"
+        with open(disk, "wb") as file:
+            file.write(b"x" * (20 * vmm.MIB))
+        vm = self.read(self.start("crosvm", DISK=disk))
+        self.assertEqual([(i["path"], i["size_bytes"]) for i in vm["images"]],
+                         [(disk, 20 * vmm.MIB)])
+        if vm["images"][0]["cached_bytes"] is None:
+            self.skipTest(str(vm["images"][0]["unknown"]))
+        self.assertGreater(vm["images"][0]["cached_bytes"], 10 * vmm.MIB)
+
+    def test_memstats_is_what_its_tools_read(self):
+        stand_in = self.start("crosvm")
+        written = f"{self.folder}/memstats.json"
+        live.run("vm", "watch", stand_in.pid, "-n", "2", "-d", "1s", "--format", "memstats",
+                 "-o", written)
+        with open(written, encoding="utf-8") as file:
+            records = json.load(file)
+        self.assertEqual([r["timestamp"] for r in records], [0, 1])
+        main, balloon = records[0]["stats"][0], records[0]["balloon_stats"]
+        self.assertEqual((main["pid"], main["name"]), (stand_in.pid, "crosvm"))
+        self.assertGreater(main["smaps"]["Rss"] * 1024, vmm.TOUCHED)
+        self.assertEqual(balloon["balloon_actual"], vmm.BALLOON)
+        self.assertEqual(balloon["stats"]["total_memory"], vmm.TOTAL)
+        self.assertIsNone(balloon["stats"]["shared_memory"])
+        # And what we read ourselves.
+        live.run("import", written, "-o", f"{self.folder}/vm.tdm")
+
+    def test_memstats_of_two_is_refused(self):
+        self.start("crosvm"), self.start("crosvm")
+        done = live.run("vm", "--format", "memstats", check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("one VM", done.stderr)
 
     def test_misuse_is_said(self):
         for arguments in (("--qmp", "/x"), ("--poll", "1s", "--host-only"), ("no-such-vm",)):

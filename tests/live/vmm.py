@@ -141,6 +141,7 @@ def main():
         "cloud-hypervisor": (socket.SOCK_STREAM, serve_http, "ch_ram"),
         "qemu-system-x86_64": (socket.SOCK_STREAM, serve_qmp, None)}[name]
     ram = guest_ram(memfd)
+    disk = open(os.environ["DISK"], "rb") if "DISK" in os.environ else None
     path = os.environ["SOCKET"]
     if os.path.isdir(path):
         path = f"{path}/{name}-{os.getpid()}.sock"
@@ -153,6 +154,8 @@ def main():
     threading.Thread(target=serve, args=(listener, speak), daemon=True).start()
     sys.stdin.read()
     ram.close()
+    if disk:
+        disk.close()
 
 
 if __name__ == "__main__":
