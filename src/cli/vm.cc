@@ -1,8 +1,10 @@
 // `vm`: what virtual machines cost their host, and what could come back.
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/vm_polling.h"
+#include "cli/vm_record.h"
 #include "source/vm/vm_source.h"
 #include "view/json/memstats.h"
 #include "view/json/vm.h"
@@ -25,21 +28,24 @@ namespace {
 
 struct VmOptions {
   CommonOptions common;
-  std::vector<std::string> words;  // list|watch, then VMs
+  std::vector<std::string> words;  // what to do, then VMs
   watch::LoopOptions loop;
   bool verbose = false;
   source::VmScanOptions scan;
   std::optional<uint64_t> poll_ns;
 };
 
+enum class VmAction { List, Watch, Record };
+
 // The first word may be what to do; a VM of that name is reached by its pid.
-bool takes_watch(std::vector<std::string>& words) {
-  if (words.empty() || (words[0] != "watch" && words[0] != "list")) {
-    return false;
-  }
-  const bool is_watch = words[0] == "watch";
+VmAction take_action(std::vector<std::string>& words) {
+  constexpr std::array<std::string_view, 3> kActions = {"list", "watch",
+                                                        "record"};
+  const auto found =
+      words.empty() ? kActions.end() : std::ranges::find(kActions, words[0]);
+  if (found == kActions.end()) return VmAction::List;
   words.erase(words.begin());
-  return is_watch;
+  return static_cast<VmAction>(found - kActions.begin());
 }
 
 bool is_memstats(const CommonOptions& common) {
@@ -129,14 +135,31 @@ base::Status read_repeatedly(source::VmSource& source, VmPrinter& printer,
   return base::Ok{};
 }
 
+// Reads as asked, between the start of polling and its end.
+base::Status read_vms(const VmOptions& options, VmAction action,
+                      source::VmSource& source, const VmPolling& polling,
+                      watch::StopSignals& signals, Output& output) {
+  VmPrinter printer(options, action == VmAction::Watch, output);
+  base::Status status = base::Ok{};
+  if (action == VmAction::Watch) {
+    status = read_repeatedly(source, printer, options.loop, signals);
+  } else if (polling.wait_for_first(signals)) {
+    status = read_once(source, printer);
+  }
+  base::Status finished = printer.finish(!status);
+  return status ? finished : status;
+}
+
 base::Result<ExitCode> run_vm(const VmOptions& given) {
   VmOptions options = given;
-  const bool is_watch = takes_watch(options.words);
+  const VmAction action = take_action(options.words);
   options.scan.targets = options.words;
   base::Result<source::Roots> roots =
       source::open_roots(options.common.proc_path);
   if (!roots) return roots.error();
-  base::Result<Output> output = Output::open(options.common.output_path);
+  const bool records = action == VmAction::Record;
+  base::Result<Output> output =
+      Output::open(records ? "" : options.common.output_path);
   if (!output) return output.error();
   // Blocked before anything is changed, so that it is undone whatever comes.
   base::Result<watch::StopSignals> signals = watch::StopSignals::block();
@@ -147,15 +170,11 @@ base::Result<ExitCode> run_vm(const VmOptions& given) {
   if (!polling) return polling.error();
   for (const std::string& note : polling->notes())
     print_note(options.common, note);
-  VmPrinter printer(options, is_watch, *output);
-  base::Status status = base::Ok{};
-  if (is_watch) {
-    status = read_repeatedly(source, printer, options.loop, *signals);
-  } else if (polling->wait_for_first(*signals)) {
-    status = read_once(source, printer);
-  }
-  base::Status finished = printer.finish(!status);
-  if (status) status = finished;
+  base::Status status =
+      records
+          ? record_vms(*roots, source,
+                       {options.common, options.loop, options.scan}, *signals)
+          : read_vms(options, action, source, *polling, *signals, *output);
   for (const std::string& note : polling->stop())
     print_note(options.common, note);
   if (!status) return status.error();
@@ -181,7 +200,7 @@ Take into_duration(std::optional<uint64_t>& target) {
 }
 
 void add_vm_options(OptionTable& table, VmOptions& options) {
-  table.positional("list|watch|VM",
+  table.positional("list|watch|record|VM",
                    "what to do (default list), then names, uuids or pids of "
                    "VMs (default all)",
                    options.words, false);
@@ -213,11 +232,15 @@ void add_vm_options(OptionTable& table, VmOptions& options) {
 
 base::Status check_vm_options(const VmOptions& options) {
   std::vector<std::string> words = options.words;
-  takes_watch(words);
+  const VmAction action = take_action(words);
   if (!options.scan.question.control_path.empty() && words.size() != 1) {
     return base::fail(base::ErrorKind::Misused,
                       "a control socket belongs to one VM, which must be named",
                       "tidemark vm PID --qmp PATH");
+  }
+  if (action == VmAction::Record && options.common.output_path.empty()) {
+    return base::fail(base::ErrorKind::Misused, "no file to record to",
+                      "tidemark vm record -o FILE.tdm");
   }
   if (options.poll_ns && !options.scan.asks_guests) {
     return base::fail(base::ErrorKind::Misused,
@@ -249,6 +272,7 @@ Command vm_command() {
       {"tidemark vm debian-ci", "one, with its bands"},
       {"tidemark vm watch -d 5 --format jsonl", "an object per 5 seconds"},
       {"tidemark vm --poll 1s", "with statistics of QEMU on meanwhile"},
+      {"tidemark vm record debian-ci -o vm.tdm", "with the guest's figures"},
       {"tidemark vm watch 3310 --format memstats", "for memstats_chart"},
       {"tidemark vm 3310 --qmp /run/q.sock", "the socket told by hand"},
   };

@@ -3,11 +3,11 @@
 namespace tidemark::model {
 namespace {
 
-struct KindWords {
+struct VmKindWords {
   std::string_view name;
   std::string_view token;
 };
-constexpr std::array<KindWords, 5> kVmKinds = {{
+constexpr std::array<VmKindWords, 5> kVmKinds = {{
     {"QEMU", "qemu"},
     {"crosvm", "crosvm"},
     {"Firecracker", "firecracker"},

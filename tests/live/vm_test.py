@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """`vm` on stand-ins of monitors that speak the real protocols, well and badly."""
 
+import contextlib
 import json
 import os
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -211,6 +213,20 @@ class Vms(unittest.TestCase):
         self.assertIsNone(balloon["stats"]["shared_memory"])
         # And what we read ourselves.
         live.run("import", written, "-o", f"{self.folder}/vm.tdm")
+
+    def test_a_recording_has_the_processes_and_what_the_guest_said(self):
+        stand_in = self.start("crosvm")
+        file = f"{self.folder}/vm.tdm"
+        done = live.run("vm", "record", stand_in.pid, "-o", file, "-d", "200ms", "-n", "3")
+        self.assertIn("recorded 3 samples", done.stderr)
+        peak = live.run_json("peak", file)
+        self.assertEqual([p["pid"] for p in peak["processes"]], [stand_in.pid])
+        with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as base:
+            notes = [row[0] for row in base.execute("SELECT text FROM notes")]
+        told = [note for note in notes if note.startswith("guest: ")]
+        self.assertEqual(len(told), 1, "it has not changed")
+        self.assertIn(f"balloon_actual {vmm.BALLOON}", told[0])
+        self.assertIn(f"total_memory {vmm.TOTAL}", told[0])
 
     def test_memstats_of_two_is_refused(self):
         self.start("crosvm"), self.start("crosvm")

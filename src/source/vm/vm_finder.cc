@@ -19,7 +19,7 @@ namespace {
 
 using model::VmKind;
 
-struct Candidate {
+struct VmCandidate {
   model::ProcessStat stat;
   VmKind kind = VmKind::Other;
   bool holds_kvm = false;
@@ -47,7 +47,7 @@ VmKind kind_of_process(const base::Directory& process,
 }
 
 // False when they may not be listed.
-bool look_for_kvm(const base::Directory& process, Candidate& candidate) {
+bool look_for_kvm(const base::Directory& process, VmCandidate& candidate) {
   const base::Result<std::vector<NumberedDescriptor>> descriptors =
       list_descriptors(process, /*follow_paths=*/false);
   if (!descriptors) {
@@ -63,15 +63,15 @@ bool look_for_kvm(const base::Directory& process, Candidate& candidate) {
   return true;
 }
 
-class Search {
+class VmCandidates {
  public:
-  explicit Search(const Roots& roots) : roots_(roots) {}
+  explicit VmCandidates(const Roots& roots) : roots_(roots) {}
 
   void look_at(int32_t pid, model::ProcessStat stat) {
     base::Result<base::Directory> process =
         base::open_directory_at(roots_.proc, std::to_string(pid));
     if (!process) return;
-    Candidate candidate;
+    VmCandidate candidate;
     std::string_view command_line;
     if (base::read_file_at(*process, "cmdline", buffer_)) {
       command_line = parse::parse_command_line(buffer_);
@@ -114,7 +114,7 @@ class Search {
 
  private:
   // A copied tree can hold a ring of parents, hence the bound.
-  bool has_vm_above(const Candidate& candidate) const {
+  bool has_vm_above(const VmCandidate& candidate) const {
     auto above = candidates_.find(candidate.stat.parent_pid);
     for (size_t step = 0; step < candidates_.size(); ++step) {
       if (above == candidates_.end()) return false;
@@ -140,7 +140,7 @@ class Search {
   }
 
   const Roots& roots_;
-  std::map<int32_t, Candidate> candidates_;
+  std::map<int32_t, VmCandidate> candidates_;
   std::map<int32_t, std::vector<int32_t>> children_;
   uint64_t unseen_count_ = 0;
   std::string buffer_;
@@ -153,7 +153,7 @@ base::Result<VmSearch> find_vms(const Roots& roots) {
   ProcessReader reader(roots, no_cgroups, {});
   base::Result<std::vector<int32_t>> pids = reader.list_pids();
   if (!pids) return pids.error();
-  Search search(roots);
+  VmCandidates search(roots);
   for (int32_t pid : *pids) {
     base::Result<model::ProcessStat> stat = reader.read_stat(pid);
     if (!stat || stat->is_kernel_thread || has_no_memory(*stat)) continue;

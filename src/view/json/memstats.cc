@@ -1,6 +1,5 @@
 #include "view/json/memstats.h"
 
-#include <array>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -15,22 +14,6 @@ namespace {
 using analysis::VmRow;
 using base::JsonWriter;
 using model::GuestField;
-
-// In the order of kBalloonNames.
-constexpr std::array<GuestField, model::kBalloonNames.size()> kBalloonFields = {
-    GuestField::SwapIn,
-    GuestField::SwapOut,
-    GuestField::MajorFaults,
-    GuestField::MinorFaults,
-    GuestField::Free,
-    GuestField::Total,
-    GuestField::Available,
-    GuestField::Caches,
-    GuestField::HugetlbAllocations,
-    GuestField::HugetlbFailures,
-    GuestField::Shared,
-    GuestField::Unevictable,
-};
 
 // Page sizes and the size of the address space are not in smaps_rollup, which
 // the collector reads.
@@ -81,9 +64,10 @@ void write_balloon_stats(JsonWriter& json, const VmRow& row) {
   json.begin_object();
   json.key("stats");
   json.begin_object();
-  for (size_t i = 0; i < kBalloonFields.size(); ++i) {
-    std::optional<uint64_t> value = row.vm.guest.stats[kBalloonFields[i]];
-    if (kBalloonFields[i] == GuestField::Total) {
+  for (size_t i = 0; i < model::kBalloonFields.size(); ++i) {
+    std::optional<uint64_t> value =
+        row.vm.guest.stats[model::kBalloonFields[i]];
+    if (model::kBalloonFields[i] == GuestField::Total) {
       value = row.guest->limit_bytes + balloon;
     }
     json.member(model::kBalloonNames[i], value);

@@ -34,7 +34,7 @@ void write_ram(JsonWriter& json, const model::GuestRam& ram) {
   json.end_object();
 }
 
-void write_process(JsonWriter& json, const model::VmProcess& process) {
+void write_vm_process(JsonWriter& json, const model::VmProcess& process) {
   Unknown unknown;
   json.begin_object();
   json.member("pid", process.id.pid);
@@ -205,7 +205,7 @@ void write_vm(JsonWriter& json, const VmRow& row) {
   write_ram(json, row.vm.ram);
   write_balloon(json, row);
   write_guest(json, row);
-  write_list(json, "processes", row.vm.processes, write_process);
+  write_list(json, "processes", row.vm.processes, write_vm_process);
   write_list(json, "images", row.vm.images, write_image);
   write_list(json, "findings", row.findings, write_finding);
   json.end_object();
