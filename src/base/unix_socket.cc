@@ -1,9 +1,12 @@
 #include "base/unix_socket.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -19,14 +22,26 @@ namespace {
 constexpr size_t kMostPacketBytes = 64 << 10;
 constexpr size_t kMostLineBytes = 1 << 20;
 
+int open_in_root(int root, const std::string& path) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_IN_ROOT;
+  return static_cast<int>(
+      ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how));
+}
+
 }  // namespace
 
 Result<UnixSocket> UnixSocket::connect_at(const Directory& directory,
                                           const std::string& path,
                                           SocketType type) {
-  const std::string name = directory.join(path);
-  const Fd target(
-      ::openat(directory.fd.get(), path.c_str(), O_PATH | O_CLOEXEC));
+  const bool is_rooted = path.starts_with('/');
+  const std::string name = is_rooted && directory.path == "/"
+                               ? path
+                               : directory.join(path.substr(is_rooted ? 1 : 0));
+  const Fd target(is_rooted ? open_in_root(directory.fd.get(), path)
+                            : ::openat(directory.fd.get(), path.c_str(),
+                                       O_PATH | O_CLOEXEC));
   if (!target) return fail_errno(name, errno);
   const int kind = type == SocketType::Stream ? SOCK_STREAM : SOCK_SEQPACKET;
   Fd fd(::socket(AF_UNIX, kind | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

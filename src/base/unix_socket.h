@@ -19,7 +19,9 @@ class UnixSocket {
  public:
   // The path is opened below the directory and the socket reached through that
   // descriptor, so neither the 108 bytes of sun_path nor another mount
-  // namespace are in the way. A full queue of the listener is Gone at once.
+  // namespace are in the way. A path that begins with a slash is one as seen by
+  // whoever has the directory for a root: its links do not lead out of it. A
+  // full queue of the listener is Gone at once.
   static Result<UnixSocket> connect_at(const Directory& directory,
                                        const std::string& path,
                                        SocketType type);

@@ -5,10 +5,14 @@
 namespace tidemark::source {
 namespace {
 
-std::string below_proc(const ControlPath& control) {
-  const std::string process = std::to_string(control.pid);
-  return control.path.starts_with('/') ? process + "/root" + control.path
-                                       : process + "/cwd/" + control.path;
+// What the path starts at, for the process it belongs to.
+base::Result<base::Directory> start_of(const Roots& roots,
+                                       const ControlPath& control) {
+  const bool is_absolute = control.path.starts_with('/');
+  if (control.pid == 0) return base::open_directory(is_absolute ? "/" : ".");
+  return base::open_directory_at(
+      roots.proc,
+      std::to_string(control.pid) + (is_absolute ? "/root" : "/cwd"));
 }
 
 }  // namespace
@@ -16,22 +20,17 @@ std::string below_proc(const ControlPath& control) {
 base::Result<base::UnixSocket> connect_control(const Roots& roots,
                                                const ControlPath& control,
                                                base::SocketType type) {
-  if (control.pid != 0) {
-    return base::UnixSocket::connect_at(roots.proc, below_proc(control), type);
-  }
-  base::Result<base::Directory> here =
-      base::open_directory(control.path.starts_with('/') ? "/" : ".");
-  if (!here) return here.error();
-  return base::UnixSocket::connect_at(
-      *here, control.path.substr(control.path.starts_with('/') ? 1 : 0), type);
+  base::Result<base::Directory> start = start_of(roots, control);
+  if (!start) return start.error();
+  return base::UnixSocket::connect_at(*start, control.path, type);
 }
 
 bool is_control_directory(const Roots& roots, const ControlPath& control) {
-  if (control.pid == 0) {
-    return static_cast<bool>(base::open_directory(control.path));
-  }
+  base::Result<base::Directory> start = start_of(roots, control);
+  if (!start) return false;
+  const size_t slash = control.path.starts_with('/') ? 1 : 0;
   return static_cast<bool>(
-      base::open_directory_at(roots.proc, below_proc(control)));
+      base::open_directory_at(*start, control.path.substr(slash)));
 }
 
 }  // namespace tidemark::source

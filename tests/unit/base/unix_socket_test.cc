@@ -46,7 +46,7 @@ class Listener {
       if (manners == Manners::ListensAndHangsUp) {
         (void)!::read(link.get(), request.data(), request.size());
       }
-      (void)!::write(link.get(), greeting.data(), greeting.size());
+      ::send(link.get(), greeting.data(), greeting.size(), MSG_NOSIGNAL);
       if (manners == Manners::Stays) link_ = std::move(link);
     });
   }
@@ -58,11 +58,13 @@ class Listener {
     std::filesystem::remove_all(folder_);
   }
 
-  Result<UnixSocket> connect(SocketType type) const {
+  Result<UnixSocket> connect(SocketType type,
+                             const std::string& path = "s") const {
     Result<Directory> folder = open_directory(folder_);
     EXPECT_TRUE(folder) << folder.error().what;
-    return UnixSocket::connect_at(*folder, "s", type);
+    return UnixSocket::connect_at(*folder, path, type);
   }
+  const std::string& folder() const { return folder_; }
 
  private:
   std::string folder_;
@@ -99,6 +101,16 @@ TEST(UnixSocket, DoesNotWaitLongerThanItMay) {
   ASSERT_FALSE(line);
   EXPECT_EQ(line.error().kind, ErrorKind::Gone);
   EXPECT_GE(monotonic_ns() - start, 50 * kMs);
+}
+
+TEST(UnixSocket, FollowsLinksAsSeenFromARoot) {
+  const Listener listener(SOCK_STREAM, "hello\n", Manners::Stays);
+  std::filesystem::create_symlink("/s", listener.folder() + "/inside");
+  std::filesystem::create_symlink("../../../s", listener.folder() + "/above");
+  EXPECT_TRUE(listener.connect(SocketType::Stream, "/inside"));
+  EXPECT_TRUE(listener.connect(SocketType::Stream, "/above"));
+  EXPECT_FALSE(listener.connect(SocketType::Stream, "inside"))
+      << "a path that is relative is the directory's, not a root's";
 }
 
 TEST(UnixSocket, SaysThatThereIsNone) {
