@@ -44,9 +44,6 @@ std::string obstacle(const VmRow& row) {
     return "the guest's statistics are " +
            std::to_string(*row.statistics_age_s) + " s old";
   }
-  if (guest.balloon_is_moving) {
-    return "unsettled: the balloon moved while the guest was asked";
-  }
   if (!guest.balloon_bytes) return "the size of the balloon is not known";
   for (GuestField field :
        {GuestField::Total, GuestField::Free, GuestField::Caches}) {
@@ -61,14 +58,6 @@ std::string obstacle(const VmRow& row) {
 std::optional<uint64_t> configured_of(const Vm& vm) {
   if (vm.guest.configured_bytes) return vm.guest.configured_bytes;
   return vm.ram.configured_bytes.value;
-}
-
-// Total follows the balloon here. It has moved since the sample before, and
-// total is still the same to the byte: it was told before that.
-bool lags_behind(const BalloonMemory& before, uint64_t total,
-                 uint64_t balloon) {
-  return before.balloon_bytes && before.total_bytes &&
-         *before.balloon_bytes != balloon && *before.total_bytes == total;
 }
 
 void learn(VmRow& row, BalloonMemory& memory, uint64_t total,
@@ -86,28 +75,37 @@ GuestSplit split_told(VmRow& row, BalloonMemory& memory, uint64_t configured) {
   const uint64_t total = *stats[GuestField::Total];
   const uint64_t balloon = *row.vm.guest.balloon_bytes;
   learn(row, memory, total, balloon);
-  const bool lags =
-      row.deflates_on_oom == false && lags_behind(memory, total, balloon);
   memory.total_bytes = total;
   memory.balloon_bytes = balloon;
-  if (lags) {
-    return {model::unknown<GuestView>("unsettled: the balloon has moved and "
-                                      "the guest's total has not yet"),
-            true};
-  }
   return split_guest({configured, total, *stats[GuestField::Free],
                       *stats[GuestField::Caches], balloon,
                       row.deflates_on_oom});
 }
 
-void set_guest(VmRow& row, BalloonMemory& memory) {
-  const std::string because = obstacle(row);
+std::string unsettled_words(const VmRow& row, const BalloonMemory& memory,
+                            uint64_t now_s) {
+  if (row.vm.guest.balloon_is_moving) {
+    return "unsettled: the balloon moved while the guest was asked";
+  }
+  if (is_settled(memory, row.vm.guest, now_s)) return "";
+  return "unsettled: the balloon has moved since the guest was asked";
+}
+
+void set_guest(VmRow& row, BalloonMemory& memory, uint64_t now_s) {
   const std::optional<uint64_t> configured = configured_of(row.vm);
-  row.is_unsettled = row.vm.guest.balloon_is_moving;
-  if (!because.empty() || !configured) {
-    row.guest = model::unknown<GuestView>(
-        because.empty() ? row.vm.ram.configured_bytes.unknown_because
-                        : because);
+  if (row.vm.guest.balloon_bytes) {
+    memory.see(*row.vm.guest.balloon_bytes, now_s);
+  }
+  std::string because = obstacle(row);
+  if (because.empty()) {
+    because = unsettled_words(row, memory, now_s);
+    row.is_unsettled = !because.empty();
+  }
+  if (because.empty() && !configured) {
+    because = row.vm.ram.configured_bytes.unknown_because;
+  }
+  if (!because.empty()) {
+    row.guest = model::unknown<GuestView>(std::move(because));
     return;
   }
   GuestSplit split = split_told(row, memory, *configured);
@@ -234,7 +232,8 @@ VmRow row_of(const model::VmScan& scan, Vm vm, VmHistory& history) {
   VmRow row;
   row.vm = std::move(vm);
   set_age(scan, row);
-  set_guest(row, history.of(row.vm.id));
+  set_guest(row, history.of(row.vm.id),
+            scan.started_realtime_ns / base::kNsPerSecond);
   split_ram(row);
   set_never_touched(row);
   add_guest_bands(row);

@@ -44,6 +44,24 @@ GuestSplit unsettled_split(const std::string& because) {
 
 }  // namespace
 
+void BalloonMemory::see(uint64_t balloon, uint64_t now_s) {
+  if (seen_balloon_bytes && *seen_balloon_bytes != balloon) {
+    moved_realtime_s = now_s;
+  }
+  seen_balloon_bytes = balloon;
+}
+
+bool is_settled(const BalloonMemory& memory, const model::GuestAnswer& guest,
+                uint64_t now_s) {
+  if (!memory.moved_realtime_s) return true;
+  if (guest.updated_realtime_s) {
+    return *guest.updated_realtime_s > *memory.moved_realtime_s;
+  }
+  if (!guest.polling_interval_s) return true;
+  return now_s - std::min(now_s, *memory.moved_realtime_s) >
+         *guest.polling_interval_s;
+}
+
 GuestSplit split_guest(const GuestFigures& figures) {
   const std::optional<bool> holds = total_holds_balloon(figures);
   if (!holds) {

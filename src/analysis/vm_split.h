@@ -12,12 +12,23 @@
 
 namespace tidemark::analysis {
 
-// What two moments of one VM have in common; kept from sample to sample.
+// What the samples before have taught of one VM.
 struct BalloonMemory {
-  std::optional<uint64_t> total_bytes;    // the guest's, as told
-  std::optional<uint64_t> balloon_bytes;  // at the same sample
-  std::optional<bool> deflates_on_oom;    // learned from how both moved
+  // Of the last sample whose statistics and balloon were of one moment.
+  std::optional<uint64_t> total_bytes;
+  std::optional<uint64_t> balloon_bytes;
+  std::optional<bool> deflates_on_oom;  // learned from how both moved
+  // Of the last sample, whatever it was.
+  std::optional<uint64_t> seen_balloon_bytes;
+  std::optional<uint64_t> moved_realtime_s;  // when it was seen to have moved
+
+  void see(uint64_t balloon, uint64_t now_s);
 };
+
+// Whether the guest has been asked since its balloon moved. Those without a
+// time of their statistics and without an interval are asked on the spot.
+bool is_settled(const BalloonMemory& memory, const model::GuestAnswer& guest,
+                uint64_t now_s);
 
 // As the guest sees it. used + caches + free + balloon + reserved = configured.
 struct GuestView {

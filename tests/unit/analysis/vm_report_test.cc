@@ -62,9 +62,10 @@ model::Vm idle_vm() {
   return vm;
 }
 
-VmReport report_of(std::vector<model::Vm> vms, VmHistory& history) {
+VmReport report_of(std::vector<model::Vm> vms, VmHistory& history,
+                   uint64_t seconds_later = 0) {
   model::VmScan scan;
-  scan.started_realtime_ns = kNowSeconds * 1'000'000'000;
+  scan.started_realtime_ns = (kNowSeconds + seconds_later) * 1'000'000'000;
   scan.vms = std::move(vms);
   return make_vm_report(std::move(scan), history);
 }
@@ -159,18 +160,43 @@ TEST(VmReport, AHelperThatMayNotBeReadMakesALowerBound) {
   EXPECT_FALSE(row.helpers_bytes);
 }
 
-TEST(VmReport, LearnsInAWatchWhatTheMonitorDoesNotTell) {
-  VmHistory history;
-  report_of({idle_vm()}, history);
+// 96 MiB in the balloon, which total follows.
+model::Vm ballooned_vm() {
   model::Vm vm = idle_vm();
   vm.guest.balloon_bytes = 96 * kMib;
   vm.guest.stats[GuestField::Total] = 121 * kMib;
   vm.guest.stats[GuestField::Free] = 93 * kMib;
-  const VmReport report = report_of({vm}, history);
-  EXPECT_TRUE(report.rows[0].deflation_is_learned);
-  ASSERT_TRUE(report.rows[0].guest) << report.rows[0].guest.unknown_because;
-  EXPECT_EQ(report.rows[0].guest->used_bytes, 25 * kMib);
+  return vm;
+}
+
+TEST(VmReport, LearnsInAWatchWhatTheMonitorDoesNotTell) {
+  VmHistory history;
+  report_of({idle_vm()}, history);
+  model::Vm lagging = idle_vm();
+  lagging.guest.balloon_bytes = 96 * kMib;
+  const VmRow moved = report_of({lagging}, history, 1).rows.at(0);
+  EXPECT_TRUE(moved.is_unsettled);
+  EXPECT_FALSE(moved.deflates_on_oom) << "nothing is learned of two moments";
+  model::Vm vm = ballooned_vm();
+  vm.guest.updated_realtime_s = kNowSeconds + 2;
+  const VmRow row = report_of({vm}, history, 2).rows.at(0);
+  EXPECT_TRUE(row.deflation_is_learned);
+  ASSERT_TRUE(row.guest) << row.guest.unknown_because;
+  EXPECT_EQ(row.guest->used_bytes, 25 * kMib);
   EXPECT_FALSE(row_of(vm).guest) << "one sample alone cannot know";
+}
+
+TEST(VmReport, TrustsAnAnswerMadeOnTheSpotThoughTheBalloonMoved) {
+  VmHistory history;
+  model::Vm before = idle_vm();
+  before.guest.updated_realtime_s.reset();
+  before.guest.polling_interval_s.reset();
+  report_of({before}, history);
+  model::Vm after = ballooned_vm();
+  after.guest.updated_realtime_s.reset();
+  after.guest.polling_interval_s.reset();
+  after.guest.deflates_on_oom = false;
+  EXPECT_TRUE(report_of({after}, history).rows.at(0).guest);
 }
 
 TEST(VmReport, AMovingBalloonIsUnsettled) {

@@ -61,7 +61,9 @@ TEST(VmSplit, CallsHeldWhatIsResidentBeyondUse) {
 }
 
 TEST(VmSplit, LearnsFromHowTotalMovesWithTheBalloon) {
-  const BalloonMemory before = {217 * kMib, 0, std::nullopt};
+  BalloonMemory before;
+  before.total_bytes = 217 * kMib;
+  before.balloon_bytes = 0;
   EXPECT_EQ(learn_deflation(before, 217 * kMib, 96 * kMib), true);
   EXPECT_EQ(learn_deflation(before, 121 * kMib, 96 * kMib), false);
   EXPECT_EQ(learn_deflation(before, 170 * kMib, 96 * kMib), std::nullopt)
