@@ -13,4 +13,9 @@ namespace tidemark::base {
 void in_shares(size_t count, size_t least_each,
                const std::function<void(size_t begin, size_t end)>& work);
 
+// Calls `work` for each of [0, count), each in a thread of its own: for work
+// that waits for somebody else, where one that is slow must not delay another.
+// Returns when all have ended.
+void in_threads(size_t count, const std::function<void(size_t index)>& work);
+
 }  // namespace tidemark::base

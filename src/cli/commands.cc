@@ -25,6 +25,7 @@ const std::vector<CommandEntry>& command_table() {
       {"treemap", "all RAM as boxes in boxes: parts, groups, processes",
        treemap_command},
       {"buckets", "all RAM under names people know, by rules", buckets_command},
+      {"vm", "what VMs cost this host, and what could come back", vm_command},
       {"trace", "kernel page allocations by task, module and stack, with peaks",
        trace_command},
       {"record", "record memory over time, every mapping, to a file",

@@ -26,6 +26,7 @@ Command ledger_command();
 Command graph_command();
 Command treemap_command();
 Command buckets_command();
+Command vm_command();
 Command doctor_command();
 Command completion_command();
 Command manual_command();

@@ -9,6 +9,7 @@
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/guest_note.h"
 #include "model/memstats.h"
 #include "model/region.h"
 #include "parse/memstats.h"
@@ -158,17 +159,6 @@ base::Status take_smaps(const std::string& text, const ImportOptions& options,
   return base::Ok{};
 }
 
-// There is no column for a guest; the words keep every number.
-std::string balloon_words(const model::BalloonStats& balloon) {
-  std::string words = "balloon_actual " + std::to_string(balloon.balloon_bytes);
-  for (size_t i = 0; i < model::kBalloonNames.size(); ++i) {
-    if (!balloon.values[i]) continue;
-    words += ", " + std::string(model::kBalloonNames[i]) + " " +
-             std::to_string(*balloon.values[i]);
-  }
-  return "guest: " + words;
-}
-
 // The file keeps seconds since collecting began and is written when it ends.
 base::Status take_memstats(const std::string& text,
                            const ImportOptions& options, uint64_t modified_ns,
@@ -194,7 +184,7 @@ base::Status take_memstats(const std::string& text,
                      {model::rollup_mapping(process.totals)}));
     }
     if (record.balloon) {
-      sample.notes.push_back({{}, balloon_words(*record.balloon)});
+      sample.notes.push_back({{}, guest_note(*record.balloon)});
     }
   }
   input.words = "memstats";

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/smaps_fields.h"
+#include "model/vm.h"
 
 namespace tidemark::model {
 
@@ -26,6 +27,22 @@ inline constexpr std::array<std::string_view, 12> kBalloonNames = {
     "minor_faults",     "free_memory",   "total_memory",
     "available_memory", "disk_caches",   "hugetlb_allocations",
     "hugetlb_failures", "shared_memory", "unevictable_memory",
+};
+
+// The same in a guest's answer.
+inline constexpr std::array<GuestField, kBalloonNames.size()> kBalloonFields = {
+    GuestField::SwapIn,
+    GuestField::SwapOut,
+    GuestField::MajorFaults,
+    GuestField::MinorFaults,
+    GuestField::Free,
+    GuestField::Total,
+    GuestField::Available,
+    GuestField::Caches,
+    GuestField::HugetlbAllocations,
+    GuestField::HugetlbFailures,
+    GuestField::Shared,
+    GuestField::Unevictable,
 };
 
 struct BalloonStats {

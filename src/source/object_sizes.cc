@@ -41,17 +41,6 @@ struct CacheRange {
   uint64_t length;  // 0: to the end
 };
 
-base::Result<CacheStat> cachestat(int fd) {
-  CacheRange range{};
-  CacheStat stat{};
-  if (::syscall(kCachestatCall, fd, &range, &stat, 0) == 0) return stat;
-  if (errno == ENOSYS) {
-    return base::fail(ErrorKind::Unsupported,
-                      "this kernel has no cachestat (it came with 6.5)");
-  }
-  return base::fail_errno("cachestat", errno);
-}
-
 bool is_same(const struct stat& facts, const MemoryObject& object) {
   if (facts.st_ino != object.key.inode_id) return false;
   // Objects of the kernel's own file systems are known by the inode alone.
@@ -81,6 +70,17 @@ std::string_view family_name(uint8_t family) {
 }
 
 }  // namespace
+
+base::Result<CacheStat> cachestat(int fd) {
+  CacheRange range{};
+  CacheStat stat{};
+  if (::syscall(kCachestatCall, fd, &range, &stat, 0) == 0) return stat;
+  if (errno == ENOSYS) {
+    return base::fail(ErrorKind::Unsupported,
+                      "this kernel has no cachestat (it came with 6.5)");
+  }
+  return base::fail_errno("cachestat", errno);
+}
 
 ObjectSizes::ObjectSizes(const Roots& roots, ObjectWalk& walk,
                          bool swap_is_used)

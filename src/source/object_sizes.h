@@ -22,6 +22,9 @@ struct CacheStat {
   uint64_t recently_evicted_pages;
 };
 
+// Of an open file. Unsupported before Linux 6.5.
+base::Result<CacheStat> cachestat(int fd);
+
 class ObjectSizes {
  public:
   // With `swap_is_used` shared memory is asked how much of it is swapped out;

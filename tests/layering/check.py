@@ -34,8 +34,8 @@ RESTRICTED = [
      "view/tui/"),
     (r"fmt/", r"(view|cli)/", "view/ and cli/"),
     (r"CLI/", r"cli/(options|main)\.cc$", "cli/options.cc and cli/main.cc"),
-    (r"nlohmann/", r"parse/(memstats|bucket_rules|graph_records)\.cc$",
-     "the three parsers of JSON in parse/"),
+    (r"nlohmann/", r"parse/(memstats|bucket_rules|graph_records|vm_\w+)\.cc$",
+     "the parsers of JSON in parse/"),
     (r"boost/(beast|asio)", r"(base/http|view/web)",
      "base/http* and view/web"),
 ]

@@ -1,0 +1,288 @@
+#include "analysis/vm_report.h"
+
+#include <algorithm>
+#include <array>
+
+#include "analysis/vm_findings.h"
+#include "base/arithmetic.h"
+#include "base/clock.h"
+#include "model/smaps_fields.h"
+
+namespace tidemark::analysis {
+namespace {
+
+using model::GuestField;
+using model::Reading;
+using model::Vm;
+using model::VmProcess;
+using model::VmRole;
+
+// Statistics are asked for now and then; one round may be lost without anything
+// being wrong.
+uint64_t oldest_fresh_s(const model::GuestAnswer& guest) {
+  constexpr uint64_t kSlackSeconds = 5;
+  const uint64_t interval = guest.polling_interval_s.value_or(0);
+  return base::saturating_sum(base::saturating_sum(interval, interval),
+                              kSlackSeconds);
+}
+
+void set_age(const model::VmScan& scan, VmRow& row) {
+  const std::optional<uint64_t>& updated = row.vm.guest.updated_realtime_s;
+  if (!updated || *updated == 0) return;
+  const uint64_t now = scan.started_realtime_ns / base::kNsPerSecond;
+  row.statistics_age_s = now - std::min(now, *updated);
+  row.is_stale = *row.statistics_age_s > oldest_fresh_s(row.vm.guest);
+}
+
+// Why the guest's figures cannot be put beside the host's; empty when they can.
+std::string obstacle(const VmRow& row) {
+  const model::GuestAnswer& guest = row.vm.guest;
+  if (guest.state != model::GuestState::Told) {
+    return guest.because.empty() ? "the guest does not tell" : guest.because;
+  }
+  if (row.is_stale) {
+    return "the guest's statistics are " +
+           std::to_string(*row.statistics_age_s) + " s old";
+  }
+  if (!guest.balloon_bytes) return "the size of the balloon is not known";
+  for (GuestField field :
+       {GuestField::Total, GuestField::Free, GuestField::Caches}) {
+    if (guest.stats[field]) continue;
+    return "the guest does not tell " +
+           std::string(model::kGuestFieldNames[static_cast<size_t>(field)]);
+  }
+  return "";
+}
+
+// The monitor knows what was plugged in since; mappings know the rest.
+std::optional<uint64_t> configured_of(const Vm& vm) {
+  if (vm.guest.configured_bytes) return vm.guest.configured_bytes;
+  return vm.ram.configured_bytes.value;
+}
+
+void learn(VmRow& row, BalloonMemory& memory, uint64_t total,
+           uint64_t balloon) {
+  memory.deflates_on_oom = learn_deflation(memory, total, balloon);
+  row.deflates_on_oom = row.vm.guest.deflates_on_oom;
+  if (!row.deflates_on_oom && memory.deflates_on_oom) {
+    row.deflates_on_oom = memory.deflates_on_oom;
+    row.deflation_is_learned = true;
+  }
+}
+
+GuestSplit split_told(VmRow& row, BalloonMemory& memory, uint64_t configured) {
+  const model::GuestStats& stats = row.vm.guest.stats;
+  const uint64_t total = *stats[GuestField::Total];
+  const uint64_t balloon = *row.vm.guest.balloon_bytes;
+  learn(row, memory, total, balloon);
+  memory.total_bytes = total;
+  memory.balloon_bytes = balloon;
+  return split_guest({configured, total, *stats[GuestField::Free],
+                      *stats[GuestField::Caches], balloon,
+                      row.deflates_on_oom});
+}
+
+std::string unsettled_words(const VmRow& row, const BalloonMemory& memory,
+                            uint64_t now_s) {
+  if (row.vm.guest.balloon_is_moving) {
+    return "unsettled: the balloon moved while the guest was asked";
+  }
+  if (is_settled(memory, row.vm.guest, now_s)) return "";
+  return "unsettled: the balloon has moved since the guest was asked";
+}
+
+void set_guest(VmRow& row, BalloonMemory& memory, uint64_t now_s) {
+  const std::optional<uint64_t> configured = configured_of(row.vm);
+  if (row.vm.guest.balloon_bytes) {
+    memory.see(*row.vm.guest.balloon_bytes, now_s);
+  }
+  std::string because = obstacle(row);
+  if (because.empty()) {
+    because = unsettled_words(row, memory, now_s);
+    row.is_unsettled = !because.empty();
+  }
+  if (because.empty() && !configured) {
+    because = row.vm.ram.configured_bytes.unknown_because;
+  }
+  if (!because.empty()) {
+    row.guest = model::unknown<GuestView>(std::move(because));
+    return;
+  }
+  GuestSplit split = split_told(row, memory, *configured);
+  row.guest = std::move(split.view);
+  row.is_unsettled = split.is_unsettled;
+}
+
+void split_ram(VmRow& row) {
+  const Reading<uint64_t>& resident = row.vm.ram.resident_bytes;
+  if (!resident) {
+    row.ram_bands = model::unknown<RamBands>(resident.unknown_because);
+  } else if (!row.guest) {
+    row.ram_bands = model::unknown<RamBands>(row.guest.unknown_because);
+  } else {
+    row.ram_bands = model::known(bands_of_ram(*row.guest, *resident));
+  }
+}
+
+void set_never_touched(VmRow& row) {
+  const std::optional<uint64_t> configured = configured_of(row.vm);
+  const Reading<uint64_t>& resident = row.vm.ram.resident_bytes;
+  if (!resident || !configured) {
+    row.never_touched_bytes = model::unknown<uint64_t>(
+        resident ? row.vm.ram.configured_bytes.unknown_because
+                 : resident.unknown_because);
+    return;
+  }
+  const uint64_t given = base::saturating_sum(
+      base::saturating_sum(*resident, row.vm.guest.balloon_bytes.value_or(0)),
+      row.vm.ram.swapped_bytes.value.value_or(0));
+  row.never_touched_bytes =
+      model::known(*configured - std::min(*configured, given));
+}
+
+void add_band(VmRow& row, VmBandKind kind, std::string name, std::string known,
+              uint64_t bytes) {
+  row.bands.push_back({kind, std::move(name), std::move(known), bytes, 0});
+}
+
+void add_guest_bands(VmRow& row) {
+  if (!row.vm.ram.resident_bytes) return;
+  if (!row.ram_bands) {
+    add_band(
+        row, VmBandKind::GuestUnsplit, "guest RAM",
+        std::string(model::resident_means_token(row.vm.ram.resident_means)),
+        *row.vm.ram.resident_bytes);
+    return;
+  }
+  const RamBands& bands = *row.ram_bands;
+  add_band(row, VmBandKind::GuestUsed, "guest used",
+           "total - balloon - free - caches", bands.used_bytes);
+  add_band(row, VmBandKind::GuestCaches, "guest caches", "guest: disk caches",
+           bands.caches_bytes);
+  add_band(row, VmBandKind::GuestReserved, "guest reserved",
+           "configured - guest total", bands.reserved_bytes);
+  add_band(row, VmBandKind::GuestHeld, "free in guest, held by host",
+           "resident - used - caches - reserved", bands.held_bytes);
+}
+
+// PSS, so that what several VMs share (the program, its libraries) is not
+// counted for each of them.
+std::optional<uint64_t> own_bytes(const VmProcess& process) {
+  if (!process.own) return std::nullopt;
+  return model::in_ram_bytes(*process.own);
+}
+
+VmBand& helper_band(VmRow& row, const std::string& name) {
+  const auto found = std::ranges::find_if(row.bands, [&](const VmBand& band) {
+    return band.kind == VmBandKind::Helper && band.name == name;
+  });
+  if (found != row.bands.end()) return *found;
+  add_band(row, VmBandKind::Helper, name, "PSS without guest RAM", 0);
+  return row.bands.back();
+}
+
+void add_process_bands(VmRow& row) {
+  const bool is_told = row.vm.ram.means != model::RamMeans::None;
+  const std::string kind(model::vm_kind_name(row.vm.kind));
+  for (const VmProcess& process : row.vm.processes) {
+    const std::optional<uint64_t> bytes = own_bytes(process);
+    if (!bytes) continue;
+    if (process.role == VmRole::Monitor) {
+      add_band(row, is_told ? VmBandKind::Monitor : VmBandKind::Untold,
+               is_told ? kind + " itself" : kind + " with guest RAM",
+               is_told ? "PSS without guest RAM" : "PSS", *bytes);
+      row.bands.back().process_count = 1;
+      continue;
+    }
+    VmBand& band = helper_band(row, process.name);
+    band.bytes += *bytes;
+    ++band.process_count;
+  }
+}
+
+void set_sums(VmRow& row) {
+  const Vm& vm = row.vm;
+  model::Amount overhead;
+  model::Amount helpers;
+  std::string because;
+  for (const VmProcess& process : vm.processes) {
+    const std::optional<uint64_t> bytes = own_bytes(process);
+    if (!bytes) because = process.own.unknown_because;
+    overhead.add(bytes);
+    if (process.role != VmRole::Monitor) helpers.add(bytes);
+  }
+  row.bands_sum = overhead;
+  // Where RAM was not found it is among what the monitor maps.
+  const bool is_told = vm.ram.means != model::RamMeans::None;
+  if (is_told) row.bands_sum.add(vm.ram.resident_bytes.value);
+  row.cost = row.bands_sum;
+  const uint64_t saved = vm.ram.ksm_saved_bytes.value.value_or(0);
+  row.cost.bytes -= std::min(row.cost.bytes, saved);
+  row.helpers_bytes = because.empty() ? model::known(helpers.bytes)
+                                      : model::unknown<uint64_t>(because);
+  if (!because.empty() || !is_told) {
+    row.overhead_bytes = model::unknown<uint64_t>(
+        because.empty() ? vm.ram.resident_bytes.unknown_because : because);
+  } else {
+    row.overhead_bytes = model::known(overhead.bytes);
+  }
+}
+
+VmRow row_of(const model::VmScan& scan, Vm vm, VmHistory& history) {
+  VmRow row;
+  row.vm = std::move(vm);
+  set_age(scan, row);
+  set_guest(row, history.of(row.vm.id),
+            scan.started_realtime_ns / base::kNsPerSecond);
+  split_ram(row);
+  set_never_touched(row);
+  add_guest_bands(row);
+  add_process_bands(row);
+  set_sums(row);
+  if (!row.vm.processes.empty()) {
+    row.monitor_rss_bytes = row.vm.processes.front().rss_bytes;
+  }
+  row.findings = find_in_vm(row);
+  return row;
+}
+
+}  // namespace
+
+std::string_view vm_band_token(VmBandKind kind) {
+  constexpr std::array<std::string_view, 8> kTokens = {
+      "guest_used", "guest_caches", "guest_reserved", "guest_held",
+      "guest_ram",  "monitor",      "helper",         "untold"};
+  return kTokens[static_cast<size_t>(kind)];
+}
+
+BalloonMemory& VmHistory::of(const model::ProcessId& id) {
+  const auto found = std::ranges::find(
+      memories_, id, &std::pair<model::ProcessId, BalloonMemory>::first);
+  if (found != memories_.end()) return found->second;
+  memories_.emplace_back(id, BalloonMemory{});
+  return memories_.back().second;
+}
+
+VmReport make_vm_report(model::VmScan scan, VmHistory& history) {
+  VmReport report;
+  report.realtime_ns = scan.started_realtime_ns;
+  report.read_ns = scan.ended_monotonic_ns - scan.started_monotonic_ns;
+  report.unseen_count = scan.unseen_count;
+  for (Vm& vm : scan.vms) {
+    VmRow row = row_of(scan, std::move(vm), history);
+    report.cost.add(row.cost);
+    report.configured.add(configured_of(row.vm));
+    std::optional<uint64_t> held;
+    if (row.ram_bands) held = row.ram_bands->held_bytes;
+    report.held.add(held);
+    if (row.vm.guest.state == model::GuestState::Told) {
+      ++report.answering_count;
+    }
+    report.rows.push_back(std::move(row));
+  }
+  std::ranges::stable_sort(report.rows, std::greater<>(),
+                           [](const VmRow& row) { return row.cost.bytes; });
+  return report;
+}
+
+}  // namespace tidemark::analysis

@@ -1,0 +1,366 @@
+#include "parse/vm_replies.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/text.h"
+#include "parse/malformed.h"
+
+namespace tidemark::parse {
+namespace {
+
+using nlohmann::json;
+using Names = std::array<std::string_view, model::kGuestFieldCount>;
+
+// In the order of GuestField; empty where the monitor does not have it.
+constexpr Names kQmpNames = {"stat-total-memory",
+                             "stat-free-memory",
+                             "stat-available-memory",
+                             "stat-disk-caches",
+                             "",
+                             "",
+                             "stat-swap-in",
+                             "stat-swap-out",
+                             "stat-major-faults",
+                             "stat-minor-faults",
+                             "stat-htlb-pgalloc",
+                             "stat-htlb-pgfail",
+                             "stat-oom-kills",
+                             "stat-alloc-stalls",
+                             "stat-async-scans",
+                             "stat-direct-scans",
+                             "stat-async-reclaims",
+                             "stat-direct-reclaims"};
+constexpr Names kCrosvmNames = {"total_memory",
+                                "free_memory",
+                                "available_memory",
+                                "disk_caches",
+                                "shared_memory",
+                                "unevictable_memory",
+                                "swap_in",
+                                "swap_out",
+                                "major_faults",
+                                "minor_faults",
+                                "hugetlb_allocations",
+                                "hugetlb_failures",
+                                "",
+                                "",
+                                "",
+                                "",
+                                "",
+                                ""};
+
+constexpr Names kFirecrackerNames = {"total_memory",
+                                     "free_memory",
+                                     "available_memory",
+                                     "disk_caches",
+                                     "",
+                                     "",
+                                     "swap_in",
+                                     "swap_out",
+                                     "major_faults",
+                                     "minor_faults",
+                                     "hugetlb_allocations",
+                                     "hugetlb_failures",
+                                     "oom_kill",
+                                     "alloc_stall",
+                                     "async_scan",
+                                     "direct_scan",
+                                     "async_reclaim",
+                                     "direct_reclaim"};
+constexpr Names kCloudNames = {"total_memory",
+                               "free_memory",
+                               "available_memory",
+                               "disk_caches",
+                               "",
+                               "",
+                               "swap_in",
+                               "swap_out",
+                               "major_faults",
+                               "minor_faults",
+                               "hugetlb_allocations",
+                               "hugetlb_failures",
+                               "oom_kills",
+                               "alloc_stalls",
+                               "async_scans",
+                               "direct_scans",
+                               "async_reclaims",
+                               "direct_reclaims"};
+constexpr Names kVirshNames = {"available",
+                               "unused",
+                               "usable",
+                               "disk_caches",
+                               "",
+                               "",
+                               "swap_in",
+                               "swap_out",
+                               "major_fault",
+                               "minor_fault",
+                               "hugetlb_pgalloc",
+                               "hugetlb_pgfail",
+                               "",
+                               "",
+                               "",
+                               "",
+                               "",
+                               ""};
+
+const json* child(const json& object, std::string_view name) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(name);
+  return found == object.end() ? nullptr : &*found;
+}
+
+std::string text_of(const json* value) {
+  return value != nullptr && value->is_string() ? value->get<std::string>()
+                                                : "";
+}
+
+std::optional<uint64_t> count_of(const json* value) {
+  if (value == nullptr || !value->is_number_unsigned()) return std::nullopt;
+  return value->get<uint64_t>();
+}
+
+base::Result<json> object_in(std::string_view what, std::string_view text) {
+  json root = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!root.is_object()) return malformed(what, text);
+  return root;
+}
+
+base::Result<json> returned(std::string_view line) {
+  base::Result<json> root = object_in("QMP", line);
+  if (!root) return root.error();
+  const json* value = child(*root, "return");
+  if (value == nullptr) return malformed("QMP", line);
+  return json(*value);
+}
+
+model::GuestStats stats_in(const json& object, const Names& names) {
+  // Virtio keeps these in 64 bits, and all of them set means "not told".
+  constexpr uint64_t kNotTold = std::numeric_limits<uint64_t>::max();
+  model::GuestStats stats;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i].empty()) continue;
+    const std::optional<uint64_t> value = count_of(child(object, names[i]));
+    if (value && *value != kNotTold) stats.values[i] = value;
+  }
+  return stats;
+}
+
+std::optional<bool> flag_of(const json* value) {
+  if (value == nullptr || !value->is_boolean()) return std::nullopt;
+  return value->get<bool>();
+}
+
+// Of the amounts virsh tells in KiB; the others are counts.
+bool is_amount(size_t field) {
+  using model::GuestField;
+  return field <= static_cast<size_t>(GuestField::SwapOut);
+}
+
+}  // namespace
+
+base::Result<QmpHead> parse_qmp_head(std::string_view line) {
+  base::Result<json> root = object_in("QMP", line);
+  if (!root) return root.error();
+  QmpHead head;
+  if (child(*root, "return") != nullptr) {
+    head.message = QmpMessage::Return;
+  } else if (const json* error = child(*root, "error")) {
+    head.message = QmpMessage::Error;
+    head.error_class = text_of(child(*error, "class"));
+    head.description = text_of(child(*error, "desc"));
+  } else if (child(*root, "QMP") != nullptr) {
+    head.message = QmpMessage::Greeting;
+  } else if (child(*root, "event") != nullptr) {
+    head.message = QmpMessage::Event;
+  } else {
+    return malformed("QMP", line);
+  }
+  return head;
+}
+
+base::Result<uint64_t> parse_qmp_balloon(std::string_view line) {
+  base::Result<json> value = returned(line);
+  if (!value) return value.error();
+  const std::optional<uint64_t> actual = count_of(child(*value, "actual"));
+  if (!actual) return malformed("query-balloon", line);
+  return *actual;
+}
+
+base::Result<uint64_t> parse_qmp_memory_size(std::string_view line) {
+  base::Result<json> value = returned(line);
+  if (!value) return value.error();
+  const std::optional<uint64_t> base = count_of(child(*value, "base-memory"));
+  const uint64_t plugged =
+      count_of(child(*value, "plugged-memory")).value_or(0);
+  if (!base || *base > std::numeric_limits<uint64_t>::max() - plugged) {
+    return malformed("query-memory-size-summary", line);
+  }
+  return *base + plugged;
+}
+
+base::Result<std::vector<std::string>> parse_qmp_balloon_names(
+    std::string_view line) {
+  base::Result<json> value = returned(line);
+  if (!value) return value.error();
+  if (!value->is_array()) return malformed("qom-list", line);
+  std::vector<std::string> names;
+  for (const json& entry : *value) {
+    std::string name = text_of(child(entry, "name"));
+    const bool is_balloon =
+        text_of(child(entry, "type")).starts_with("child<virtio-balloon");
+    if (is_balloon && !name.empty()) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+base::Result<bool> parse_qmp_flag(std::string_view line) {
+  base::Result<json> value = returned(line);
+  if (!value) return value.error();
+  if (!value->is_boolean()) return malformed("QMP", line);
+  return value->get<bool>();
+}
+
+base::Result<uint64_t> parse_qmp_number(std::string_view line) {
+  base::Result<json> value = returned(line);
+  if (!value) return value.error();
+  const std::optional<uint64_t> number = count_of(&*value);
+  if (!number) return malformed("QMP", line);
+  return *number;
+}
+
+base::Result<QmpGuestStats> parse_qmp_guest_stats(std::string_view line) {
+  base::Result<json> value = returned(line);
+  if (!value) return value.error();
+  const json* stats = child(*value, "stats");
+  const std::optional<uint64_t> updated =
+      count_of(child(*value, "last-update"));
+  if (stats == nullptr || !stats->is_object() || !updated) {
+    return malformed("guest-stats", line);
+  }
+  return QmpGuestStats{stats_in(*stats, kQmpNames), *updated};
+}
+
+base::Result<CrosvmBalloon> parse_crosvm_balloon(std::string_view packet) {
+  base::Result<json> root = object_in("crosvm", packet);
+  if (!root) return root.error();
+  CrosvmBalloon balloon;
+  if (const json* number = child(*root, "Err")) {
+    if (!number->is_number_integer()) return malformed("crosvm", packet);
+    balloon.error_number = number->get<int64_t>();
+    return balloon;
+  }
+  balloon.error_text = text_of(child(*root, "ErrString"));
+  if (balloon.is_error()) return balloon;
+  const json* told = child(*root, "BalloonStats");
+  if (told == nullptr) return malformed("crosvm", packet);
+  const json* stats = child(*told, "stats");
+  const std::optional<uint64_t> actual =
+      count_of(child(*told, "balloon_actual"));
+  if (stats == nullptr || !stats->is_object() || !actual) {
+    return malformed("crosvm", packet);
+  }
+  balloon.stats = stats_in(*stats, kCrosvmNames);
+  balloon.balloon_bytes = *actual;
+  return balloon;
+}
+
+base::Result<uint64_t> parse_firecracker_memory(std::string_view body) {
+  base::Result<json> root = object_in("machine-config", body);
+  if (!root) return root.error();
+  const std::optional<uint64_t> mib = count_of(child(*root, "mem_size_mib"));
+  constexpr uint64_t kMostMib = uint64_t{1} << 40;
+  if (!mib || *mib > kMostMib) return malformed("machine-config", body);
+  return *mib << 20;
+}
+
+base::Result<BalloonSettings> parse_firecracker_balloon(std::string_view body) {
+  base::Result<json> root = object_in("balloon", body);
+  if (!root) return root.error();
+  if (child(*root, "amount_mib") == nullptr) return malformed("balloon", body);
+  return BalloonSettings{flag_of(child(*root, "deflate_on_oom")),
+                         flag_of(child(*root, "free_page_reporting")),
+                         count_of(child(*root, "stats_polling_interval_s"))};
+}
+
+base::Result<BalloonTelling> parse_firecracker_stats(std::string_view body) {
+  base::Result<json> root = object_in("balloon/statistics", body);
+  if (!root) return root.error();
+  const std::optional<uint64_t> pages = count_of(child(*root, "actual_pages"));
+  constexpr uint64_t kMostPages = uint64_t{1} << 50;
+  if (!pages || *pages > kMostPages) {
+    return malformed("balloon/statistics", body);
+  }
+  return BalloonTelling{stats_in(*root, kFirecrackerNames), *pages << 12};
+}
+
+base::Result<BalloonTelling> parse_cloud_stats(std::string_view body) {
+  base::Result<json> root = object_in("vm.balloon-stats", body);
+  if (!root) return root.error();
+  const std::optional<uint64_t> actual =
+      count_of(child(*root, "balloon_actual"));
+  if (!actual) return malformed("vm.balloon-stats", body);
+  const json* nested = child(*root, "stats");
+  return BalloonTelling{
+      stats_in(nested != nullptr ? *nested : *root, kCloudNames), *actual};
+}
+
+base::Result<CloudVm> parse_cloud_vm(std::string_view body) {
+  base::Result<json> root = object_in("vm.info", body);
+  if (!root) return root.error();
+  const json* config = child(*root, "config");
+  const json* memory = config != nullptr ? child(*config, "memory") : nullptr;
+  const std::optional<uint64_t> size =
+      memory != nullptr ? count_of(child(*memory, "size")) : std::nullopt;
+  if (!size) return malformed("vm.info", body);
+  CloudVm vm;
+  vm.configured_bytes = *size;
+  vm.actual_bytes = count_of(child(*root, "memory_actual_size"));
+  const json* balloon = child(*config, "balloon");
+  vm.has_balloon = balloon != nullptr && balloon->is_object();
+  if (vm.has_balloon) {
+    vm.settings.deflates_on_oom = flag_of(child(*balloon, "deflate_on_oom"));
+    vm.settings.reports_free_pages =
+        flag_of(child(*balloon, "free_page_reporting"));
+  }
+  return vm;
+}
+
+base::Result<VirshBalloon> parse_virsh_balloon(std::string_view text) {
+  constexpr std::string_view kPrefix = "balloon.";
+  constexpr uint64_t kMostKib = std::numeric_limits<int64_t>::max() / 1024;
+  VirshBalloon found;
+  bool has_any = false;
+  while (!text.empty()) {
+    std::string_view line = base::trim(base::take_line(text));
+    if (!line.starts_with(kPrefix)) continue;
+    line.remove_prefix(kPrefix.size());
+    const std::string_view whole = line;
+    const std::string_view name = base::take_until(line, '=');
+    const auto known = std::ranges::find(kVirshNames, name);
+    const bool is_ours = known != kVirshNames.end() || name == "maximum" ||
+                         name == "current" || name == "last-update";
+    if (name.empty() || !is_ours) continue;
+    const std::optional<uint64_t> value = base::parse_u64(line);
+    if (!value || *value > kMostKib) return malformed("virsh", whole);
+    has_any = true;
+    if (name == "maximum") {
+      found.maximum_bytes = *value * 1024;
+    } else if (name == "current") {
+      found.current_bytes = *value * 1024;
+    } else if (name == "last-update") {
+      found.updated_realtime_s = *value;
+    } else {
+      const auto field = static_cast<size_t>(known - kVirshNames.begin());
+      found.stats.values[field] = is_amount(field) ? *value * 1024 : *value;
+    }
+  }
+  if (!has_any) return malformed("virsh", text);
+  return found;
+}
+
+}  // namespace tidemark::parse

@@ -1,0 +1,137 @@
+// Asks QEMU over QMP.
+#include <utility>
+
+#include "parse/vm_replies.h"
+#include "source/process_parts.h"
+#include "source/vm/guest_asking.h"
+#include "source/vm/qmp_session.h"
+
+namespace tidemark::source {
+namespace {
+
+using base::ErrorKind;
+using model::GuestAnswer;
+using model::GuestState;
+
+constexpr std::string_view kPolling = "guest-stats-polling-interval";
+
+// The first that greets. Of several failures the first is told.
+base::Result<QmpSession> open_qmp(const Roots& roots, const FoundVm& vm,
+                                  const QuestionOptions& options) {
+  base::Result<QmpSession> first =
+      base::fail(ErrorKind::NotFound, "no control socket");
+  bool is_first = true;
+  for (const ControlPath& control : control_paths(vm, options)) {
+    base::Result<QmpSession> session =
+        QmpSession::open(roots, control, options.deadline_ns);
+    if (session) return session;
+    if (std::exchange(is_first, false)) first = session.error();
+  }
+  return first;
+}
+
+// A device that lacks a property is of an older QEMU: its field stays empty.
+void read_balloon_settings(QmpSession& qmp, const std::string& path,
+                           GuestAnswer& answer) {
+  const auto flag = [&](std::string_view name) -> std::optional<bool> {
+    base::Result<std::string> line = qmp.property(path, name);
+    if (!line) return std::nullopt;
+    base::Result<bool> value = parse::parse_qmp_flag(*line);
+    if (!value) return std::nullopt;
+    return *value;
+  };
+  answer.deflates_on_oom = flag("deflate-on-oom");
+  answer.reports_free_pages = flag("free-page-reporting");
+  base::Result<std::string> line = qmp.property(path, kPolling);
+  if (!line) return;
+  base::Result<uint64_t> interval = parse::parse_qmp_number(*line);
+  if (interval) answer.polling_interval_s = *interval;
+}
+
+void read_qemu_stats(QmpSession& qmp, const std::string& path,
+                     GuestAnswer& answer) {
+  base::Result<std::string> line = qmp.property(path, "guest-stats");
+  if (!line) return note_failure(line.error(), answer);
+  base::Result<parse::QmpGuestStats> told = parse::parse_qmp_guest_stats(*line);
+  if (!told) return note_failure(told.error(), answer);
+  answer.stats = told->stats;
+  answer.updated_realtime_s = told->updated_realtime_s;
+  if (told->updated_realtime_s != 0 && !told->stats.is_empty()) {
+    answer.state = GuestState::Told;
+  } else if (answer.polling_interval_s.value_or(0) == 0) {
+    set_state(answer, GuestState::Off,
+              "QEMU does not ask its guest: the polling interval is 0");
+  } else {
+    set_state(answer, GuestState::Silent,
+              "the guest has not answered yet: no balloon driver, or it has "
+              "just started");
+  }
+}
+
+void read_qemu(QmpSession& qmp, GuestAnswer& answer) {
+  if (base::Result<uint64_t> bytes = qmp.memory_size()) {
+    answer.configured_bytes = *bytes;
+  }
+  base::Result<uint64_t> before = qmp.balloon_actual();
+  if (!before) {
+    if (before.error().kind == ErrorKind::NotFound) {
+      return set_state(answer, GuestState::NoBalloon,
+                       "the VM has no balloon device");
+    }
+    return note_failure(before.error(), answer);
+  }
+  base::Result<std::vector<std::string>> paths = qmp.balloon_paths();
+  if (!paths) return note_failure(paths.error(), answer);
+  if (paths->empty()) {
+    return set_state(answer, GuestState::NoBalloon,
+                     "the VM has no balloon device we know");
+  }
+  read_balloon_settings(qmp, paths->front(), answer);
+  read_qemu_stats(qmp, paths->front(), answer);
+  base::Result<uint64_t> after = qmp.balloon_actual();
+  if (!after) return note_failure(after.error(), answer);
+  answer.balloon_is_moving = *after != *before;
+  // QEMU's "actual" is what the guest has left.
+  if (answer.configured_bytes && *answer.configured_bytes >= *after) {
+    answer.balloon_bytes = *answer.configured_bytes - *after;
+  }
+}
+
+}  // namespace
+
+void ask_qemu(const Roots& roots, const FoundVm& vm,
+              const QuestionOptions& options, GuestAnswer& answer) {
+  answer.source = "QMP";
+  base::Result<QmpSession> qmp = open_qmp(roots, vm, options);
+  if (qmp) return read_qemu(*qmp, answer);
+  if (qmp.error().kind == ErrorKind::Gone) {
+    return set_state(answer, GuestState::Busy,
+                     "its monitor is taken: it speaks to one client at a "
+                     "time and did not greet us");
+  }
+  const bool is_garbage = qmp.error().kind == ErrorKind::Malformed;
+  set_state(answer, is_garbage ? GuestState::Failed : GuestState::Unreachable,
+            reason_of(qmp.error()));
+}
+
+base::Result<uint64_t> set_polling(const Roots& roots, const FoundVm& vm,
+                                   uint64_t interval_s,
+                                   const QuestionOptions& options) {
+  base::Result<QmpSession> qmp = open_qmp(roots, vm, options);
+  if (!qmp) return qmp.error();
+  base::Result<std::vector<std::string>> paths = qmp->balloon_paths();
+  if (!paths) return paths.error();
+  if (paths->empty()) {
+    return base::fail(ErrorKind::NotFound, "the VM has no balloon device");
+  }
+  base::Result<std::string> line = qmp->property(paths->front(), kPolling);
+  if (!line) return line.error();
+  base::Result<uint64_t> before = parse::parse_qmp_number(*line);
+  if (!before) return before.error();
+  if (*before == interval_s) return *before;
+  base::Status set = qmp->set_polling(paths->front(), interval_s);
+  if (!set) return set.error();
+  return *before;
+}
+
+}  // namespace tidemark::source

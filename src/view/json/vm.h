@@ -1,0 +1,14 @@
+// `vm` as JSON: tidemark.vm/1.
+#pragma once
+
+#include <string>
+
+#include "analysis/vm_report.h"
+#include "base/json.h"
+
+namespace tidemark::view {
+
+std::string vm_json(const analysis::VmReport& report,
+                    base::JsonWriter::Layout layout);
+
+}  // namespace tidemark::view

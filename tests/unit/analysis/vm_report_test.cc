@@ -1,0 +1,260 @@
+#include "analysis/vm_report.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+
+namespace tidemark::analysis {
+namespace {
+
+using model::GuestField;
+using model::GuestState;
+using model::SmapsField;
+using model::SmapsFields;
+
+constexpr uint64_t kMib = uint64_t{1} << 20;
+constexpr uint64_t kNowSeconds = 1'700'000'000;
+
+SmapsFields fields(uint64_t pss_bytes) {
+  SmapsFields made;
+  made.set(SmapsField::Rss, pss_bytes);
+  made.set(SmapsField::Pss, pss_bytes);
+  return made;
+}
+
+model::VmProcess process(int32_t pid, const char* name, model::VmRole role,
+                         uint64_t own_bytes) {
+  model::VmProcess made;
+  made.id = {pid, 1};
+  made.name = name;
+  made.role = role;
+  made.own = model::known(fields(own_bytes));
+  made.ram = model::known(SmapsFields());
+  made.rss_bytes = own_bytes;
+  return made;
+}
+
+// 256 MiB of which 122 are resident, an idle guest that tells.
+model::Vm idle_vm() {
+  model::Vm vm;
+  vm.id = {10, 1};
+  vm.kind = model::VmKind::Qemu;
+  vm.name = "idle";
+  vm.ram.means = model::RamMeans::Size;
+  vm.ram.configured_bytes = model::known(256 * kMib);
+  vm.ram.resident_bytes = model::known(122 * kMib);
+  for (model::Reading<uint64_t>* reading :
+       {&vm.ram.swapped_bytes, &vm.ram.hugetlb_bytes, &vm.ram.thp_bytes,
+        &vm.ram.ksm_bytes, &vm.ram.ksm_saved_bytes}) {
+    *reading = model::known(uint64_t{0});
+  }
+  vm.processes = {
+      process(10, "qemu-system-x86", model::VmRole::Monitor, 100 * kMib)};
+  vm.guest.state = GuestState::Told;
+  vm.guest.source = "QMP";
+  vm.guest.stats[GuestField::Total] = 217 * kMib;
+  vm.guest.stats[GuestField::Free] = 188 * kMib;
+  vm.guest.stats[GuestField::Caches] = 3 * kMib;
+  vm.guest.balloon_bytes = 0;
+  vm.guest.updated_realtime_s = kNowSeconds;
+  vm.guest.polling_interval_s = 1;
+  return vm;
+}
+
+VmReport report_of(std::vector<model::Vm> vms, VmHistory& history,
+                   uint64_t seconds_later = 0) {
+  model::VmScan scan;
+  scan.started_realtime_ns = (kNowSeconds + seconds_later) * 1'000'000'000;
+  scan.vms = std::move(vms);
+  return make_vm_report(std::move(scan), history);
+}
+
+VmRow row_of(model::Vm vm) {
+  VmHistory history;
+  return report_of({std::move(vm)}, history).rows.at(0);
+}
+
+bool has(const VmRow& row, VmFindingKind kind) {
+  return std::ranges::find(row.findings, kind, &VmFinding::kind) !=
+         row.findings.end();
+}
+
+uint64_t sum_of(const VmRow& row) {
+  uint64_t sum = 0;
+  for (const VmBand& band : row.bands)
+    sum += band.bytes;
+  return sum;
+}
+
+TEST(VmReport, CostIsWhatTheBandsAddUpTo) {
+  model::Vm vm = idle_vm();
+  vm.processes.push_back(
+      process(11, "virtiofsd", model::VmRole::Sharer, 3 * kMib));
+  vm.processes.push_back(
+      process(12, "virtiofsd", model::VmRole::Sharer, 4 * kMib));
+  const VmRow row = row_of(vm);
+  EXPECT_EQ(row.cost.bytes, (122 + 100 + 7) * kMib);
+  EXPECT_EQ(sum_of(row), row.bands_sum.bytes);
+  EXPECT_EQ(row.bands.back().name, "virtiofsd");
+  EXPECT_EQ(row.bands.back().process_count, 2U);
+  EXPECT_EQ(*row.helpers_bytes, 7 * kMib);
+  EXPECT_EQ(*row.never_touched_bytes, (256 - 122) * kMib);
+}
+
+TEST(VmReport, MergedPagesAreNotPaidFor) {
+  model::Vm vm = idle_vm();
+  vm.ram.ksm_saved_bytes = model::known(20 * kMib);
+  const VmRow row = row_of(vm);
+  EXPECT_EQ(row.cost.bytes, row.bands_sum.bytes - 20 * kMib);
+  EXPECT_TRUE(has(row, VmFindingKind::Merged));
+}
+
+TEST(VmReport, SaysWhatIsHeldAndWhatWouldGiveItBack) {
+  model::Vm vm = idle_vm();
+  vm.ram.resident_bytes = model::known(200 * kMib);
+  vm.guest.reports_free_pages = false;
+  const VmRow row = row_of(vm);
+  ASSERT_TRUE(has(row, VmFindingKind::HeldPages));
+  EXPECT_EQ(row.findings[0].title,
+            "132 MiB is free in the guest but held by the host.");
+  EXPECT_NE(row.findings[0].details.find("reporting is off"),
+            std::string::npos);
+}
+
+TEST(VmReport, DoesNotSplitByOldStatistics) {
+  model::Vm vm = idle_vm();
+  vm.guest.updated_realtime_s = kNowSeconds - 8;
+  const VmRow row = row_of(vm);
+  EXPECT_FALSE(row.ram_bands);
+  EXPECT_TRUE(has(row, VmFindingKind::StatisticsStale));
+  EXPECT_EQ(row.bands[0].kind, VmBandKind::GuestUnsplit);
+  EXPECT_EQ(sum_of(row), row.bands_sum.bytes);
+}
+
+TEST(VmReport, StatisticsThatNobodyAsksForAreOff) {
+  model::Vm vm = idle_vm();
+  vm.guest.polling_interval_s = 0;
+  EXPECT_TRUE(has(row_of(vm), VmFindingKind::StatisticsOff));
+}
+
+TEST(VmReport, RamThatWasNotFoundIsStillPaidFor) {
+  model::Vm vm = idle_vm();
+  vm.ram = model::GuestRam();
+  vm.ram.resident_bytes = model::unknown<uint64_t>("not found");
+  vm.ram.configured_bytes = model::unknown<uint64_t>("not found");
+  const VmRow row = row_of(vm);
+  EXPECT_EQ(row.cost.bytes, 100 * kMib);
+  EXPECT_FALSE(row.cost.is_lower_bound());
+  EXPECT_FALSE(row.overhead_bytes);
+  EXPECT_EQ(row.bands[0].kind, VmBandKind::Untold);
+}
+
+TEST(VmReport, AHelperThatMayNotBeReadMakesALowerBound) {
+  model::Vm vm = idle_vm();
+  model::VmProcess denied = process(11, "virtiofsd", model::VmRole::Sharer, 0);
+  denied.own = model::unknown<SmapsFields>("denied: smaps");
+  vm.processes.push_back(denied);
+  const VmRow row = row_of(vm);
+  EXPECT_TRUE(row.cost.is_lower_bound());
+  EXPECT_FALSE(row.helpers_bytes);
+}
+
+// 96 MiB in the balloon, which total follows.
+model::Vm ballooned_vm() {
+  model::Vm vm = idle_vm();
+  vm.guest.balloon_bytes = 96 * kMib;
+  vm.guest.stats[GuestField::Total] = 121 * kMib;
+  vm.guest.stats[GuestField::Free] = 93 * kMib;
+  return vm;
+}
+
+TEST(VmReport, LearnsInAWatchWhatTheMonitorDoesNotTell) {
+  VmHistory history;
+  report_of({idle_vm()}, history);
+  model::Vm lagging = idle_vm();
+  lagging.guest.balloon_bytes = 96 * kMib;
+  const VmRow moved = report_of({lagging}, history, 1).rows.at(0);
+  EXPECT_TRUE(moved.is_unsettled);
+  EXPECT_FALSE(moved.deflates_on_oom) << "nothing is learned of two moments";
+  model::Vm vm = ballooned_vm();
+  vm.guest.updated_realtime_s = kNowSeconds + 2;
+  const VmRow row = report_of({vm}, history, 2).rows.at(0);
+  EXPECT_TRUE(row.deflation_is_learned);
+  ASSERT_TRUE(row.guest) << row.guest.unknown_because;
+  EXPECT_EQ(row.guest->used_bytes, 25 * kMib);
+  EXPECT_FALSE(row_of(vm).guest) << "one sample alone cannot know";
+}
+
+TEST(VmReport, TrustsAnAnswerMadeOnTheSpotThoughTheBalloonMoved) {
+  VmHistory history;
+  model::Vm before = idle_vm();
+  before.guest.updated_realtime_s.reset();
+  before.guest.polling_interval_s.reset();
+  report_of({before}, history);
+  model::Vm after = ballooned_vm();
+  after.guest.updated_realtime_s.reset();
+  after.guest.polling_interval_s.reset();
+  after.guest.deflates_on_oom = false;
+  EXPECT_TRUE(report_of({after}, history).rows.at(0).guest);
+}
+
+TEST(VmReport, AMovingBalloonIsUnsettled) {
+  model::Vm vm = idle_vm();
+  vm.guest.balloon_is_moving = true;
+  const VmRow row = row_of(vm);
+  EXPECT_FALSE(row.guest);
+  EXPECT_TRUE(has(row, VmFindingKind::Unsettled));
+}
+
+TEST(VmReport, GuestPagesInSwapAreSaidWithWhatIsFree) {
+  model::Vm vm = idle_vm();
+  vm.ram.swapped_bytes = model::known(30 * kMib);
+  const VmRow row = row_of(vm);
+  const auto found =
+      std::ranges::find(row.findings, VmFindingKind::Swapped, &VmFinding::kind);
+  ASSERT_NE(found, row.findings.end());
+  EXPECT_NE(found->details.find("188 MiB free"), std::string::npos);
+}
+
+TEST(VmReport, ADiskInBothCachesIsSaid) {
+  model::Vm vm = idle_vm();
+  vm.guest.stats[GuestField::Free] = 100 * kMib;
+  vm.guest.stats[GuestField::Caches] = 70 * kMib;
+  vm.images = {{"/var/a.qcow2", 900 * kMib, model::known(80 * kMib)}};
+  EXPECT_TRUE(has(row_of(vm), VmFindingKind::CachedTwice));
+  vm.images[0].cached_bytes = model::known(kMib);
+  EXPECT_FALSE(has(row_of(vm), VmFindingKind::CachedTwice));
+}
+
+TEST(VmReport, MostCostlyComesFirst) {
+  model::Vm large = idle_vm();
+  large.id.pid = 20;
+  large.ram.resident_bytes = model::known(250 * kMib);
+  VmHistory history;
+  const VmReport report = report_of({idle_vm(), large}, history);
+  EXPECT_EQ(report.rows[0].vm.id.pid, 20);
+  EXPECT_EQ(report.answering_count, 2U);
+  EXPECT_EQ(report.configured.bytes, 512 * kMib);
+}
+
+TEST(VmReport, BandsCloseWhateverTheGuestSays) {
+  rc::check([](uint32_t resident, uint32_t total, uint32_t free,
+               uint32_t caches, uint32_t balloon, uint16_t own) {
+    model::Vm vm = idle_vm();
+    vm.ram.resident_bytes = model::known(uint64_t{resident});
+    vm.guest.stats[GuestField::Total] = total;
+    vm.guest.stats[GuestField::Free] = free;
+    vm.guest.stats[GuestField::Caches] = caches;
+    vm.guest.balloon_bytes = balloon;
+    vm.guest.deflates_on_oom = true;
+    vm.processes = {process(10, "q", model::VmRole::Monitor, own)};
+    const VmRow row = row_of(vm);
+    RC_ASSERT(sum_of(row) == row.bands_sum.bytes);
+    RC_ASSERT(row.bands_sum.bytes == uint64_t{resident} + own);
+    RC_ASSERT(row.guest || !row.guest.unknown_because.empty());
+  });
+}
+
+}  // namespace
+}  // namespace tidemark::analysis
