@@ -110,6 +110,24 @@ std::string image_name(const model::RecordedProcess& process) {
   return display_name(last) + " (" + std::to_string(process.process.pid) + ")";
 }
 
+// Where shares were not read, the kernel's own counter is what was seen.
+uint64_t seen_bytes(const TimelinePoint& point) {
+  const bool is_unread = point.scanned_count > 0 || point.undetailed_count > 0;
+  return is_unread ? std::max(point.pss_bytes, point.resident_bytes)
+                   : point.pss_bytes;
+}
+
+// The group had far more from the beginning than the processes that were
+// recorded: its mark is that of others, or of files they read.
+bool has_others(const PeakInput& input) {
+  constexpr uint64_t kMuch = uint64_t{64} << 20;
+  if (!input.first_group_charged_bytes || input.timeline->points.empty()) {
+    return false;
+  }
+  return *input.first_group_charged_bytes >
+         2 * seen_bytes(input.timeline->points.front()) + kMuch;
+}
+
 // The kernel's marks above what was seen, largest first.
 std::vector<PeakMark> marks_of(const PeakInput& input) {
   std::vector<PeakMark> marks;
@@ -129,12 +147,12 @@ std::vector<PeakMark> marks_of(const PeakInput& input) {
   constexpr size_t kShown = 3;
   if (marks.size() > kShown) marks.resize(kShown);
   const std::optional<std::string> path = common_group(*input.sample);
-  if (!path) return marks;
+  if (!path || has_others(input)) return marks;
   for (const model::Cgroup& group : input.sample->cgroups) {
     if (group.path != *path || !group.peak_bytes) continue;
     uint64_t highest = 0;
     for (const TimelinePoint& point : input.timeline->points)
-      highest = std::max(highest, point.pss_bytes);
+      highest = std::max(highest, seen_bytes(point));
     // Others may have been in the group before us, and have set it.
     const bool is_older = input.first_group_mark_bytes == *group.peak_bytes;
     marks.insert(marks.begin(), {"high-water mark of the cgroup",
@@ -164,6 +182,26 @@ TimelinePoint point_of(const model::Sample& sample) {
                                      *info.slab_reclaimable_bytes;
   }
   return point;
+}
+
+// Where a process outgrew the budget of the recording its shares were not read
+// any more, and the highest PSS is one of before. The kernel's counter of
+// resident pages tells; shared pages, which it counts for each, are no reason.
+size_t unread_peak(const model::Timeline& timeline, size_t best) {
+  const auto is_higher = [&](uint64_t bytes, size_t than) {
+    return bytes / 5 * 4 > timeline.points[than].resident_bytes;
+  };
+  size_t found = best;
+  for (size_t i = 0; i < timeline.points.size(); ++i) {
+    const TimelinePoint& point = timeline.points[i];
+    const bool is_unread =
+        point.scanned_count > 0 || point.undetailed_count > 0;
+    if (is_unread && is_higher(point.resident_bytes, best) &&
+        point.resident_bytes > timeline.points[found].resident_bytes) {
+      found = i;
+    }
+  }
+  return found;
 }
 
 }  // namespace
@@ -215,7 +253,8 @@ std::optional<size_t> find_peak(const model::Timeline& timeline,
         is_of_machine(metric) ? *height < highest : *height > highest;
     if (is_better) best = i;
   }
-  return best;
+  return metric == PeakMetric::Pss && best ? unread_peak(timeline, *best)
+                                           : best;
 }
 
 PeakReport make_peak_report(const PeakInput& input) {

@@ -76,8 +76,9 @@ struct PeakInput {
   const model::Sample* earlier = nullptr;  // some time before; may be null
   size_t earlier_index = 0;
   std::vector<model::ProcessMaxima> maxima;  // of the chosen processes
-  // What the mark of their control group was when the recording began.
+  // What their control group had when the recording began, and its mark then.
   std::optional<uint64_t> first_group_mark_bytes;
+  std::optional<uint64_t> first_group_charged_bytes;
   std::vector<Trend> growing;
   size_t row_limit = 20;  // objects with a row of their own
 };

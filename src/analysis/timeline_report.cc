@@ -50,6 +50,7 @@ class DenseSum {
     sum.pss_bytes += now.pss_bytes - before.pss_bytes;
     sum.private_bytes += now.private_bytes - before.private_bytes;
     sum.swap_bytes += now.swap_bytes - before.swap_bytes;
+    sum.scanned_bytes += now.scanned_bytes - before.scanned_bytes;
   }
 
   std::vector<BandShares> deltas_;
@@ -58,8 +59,8 @@ class DenseSum {
 uint64_t highest(const TimelineBand& band) {
   uint64_t most = 0;
   for (const BandPoint& point : band.points) {
-    most = std::max({most, point.shares.pss_bytes, point.shares.rss_bytes / 64,
-                     point.shares.swap_bytes});
+    most = std::max({most, point.shares.pss_bytes + point.shares.scanned_bytes,
+                     point.shares.rss_bytes / 64, point.shares.swap_bytes});
   }
   return most;
 }
@@ -99,6 +100,7 @@ class Maker {
     fill_head();
     fill_ticks();
     fill_kinds();
+    find_peak();
     fill_processes();
     fill_objects();
     fill_parts();
@@ -133,17 +135,35 @@ class Maker {
   }
 
   void fill_ticks() {
-    uint64_t most = 0;
     for (size_t index : input_.drawn) {
       const model::RecordedTick& tick = (*input_.ticks)[index];
       const model::TimelinePoint& point = input_.timeline->points[index];
-      if (point.pss_bytes > most) {
-        most = point.pss_bytes;
-        report_.peak_index = report_.ticks.size();
-      }
       report_.ticks.push_back({tick.id, elapsed(tick.monotonic_ns),
                                point.resident_bytes, point.pss_bytes,
-                               point.process_count, point.undetailed_count});
+                               point.process_count, point.undetailed_count,
+                               point.scanned_count, 0});
+    }
+  }
+
+  // What was only scanned is as much as it can be: without it a process that
+  // grows beyond the budget of the recording would seem to vanish.
+  void find_peak() {
+    for (const TimelineBand& band : report_.kinds) {
+      for (size_t i = 0; i < band.points.size(); ++i) {
+        const size_t end = i + 1 < band.points.size()
+                               ? band.points[i + 1].tick_index
+                               : report_.ticks.size();
+        for (size_t at = band.points[i].tick_index; at < end; ++at)
+          report_.ticks[at].scanned_bytes +=
+              band.points[i].shares.scanned_bytes;
+      }
+    }
+    const auto height = [](const TimelineTick& tick) {
+      return tick.pss_bytes + tick.scanned_bytes;
+    };
+    const auto highest = std::ranges::max_element(report_.ticks, {}, height);
+    if (highest != report_.ticks.end()) {
+      report_.peak_index = static_cast<size_t>(highest - report_.ticks.begin());
     }
   }
 

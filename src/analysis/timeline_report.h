@@ -53,6 +53,8 @@ struct TimelineTick {
   uint64_t pss_bytes = 0;
   uint32_t process_count = 0;
   uint32_t undetailed_count = 0;
+  uint32_t scanned_count = 0;
+  uint64_t scanned_bytes = 0;  // as in model::BandShares
 };
 
 // What the kernel charged a control group with, from this one of the drawn
@@ -88,7 +90,7 @@ struct TimelineReport {
   uint64_t missed_count = 0;
   uint64_t elapsed_ns = 0;
   std::vector<TimelineTick> ticks;  // that are drawn
-  size_t peak_index = 0;            // of them; by PSS
+  size_t peak_index = 0;            // of them; by PSS and what was only scanned
   // Each adds up to the whole at each tick.
   std::vector<TimelineBand> kinds;
   std::vector<TimelineBand> processes;  // the largest, then the others

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 
@@ -23,6 +24,18 @@ base::Status write_all(int fd, std::string_view bytes,
   return base::Ok{};
 }
 
+// One that was recorded cannot be made again, and mostly it is the input that
+// was named twice.
+bool is_database(const std::string& path) {
+  constexpr std::string_view kBegin = "SQLite format 3";
+  const base::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) return false;
+  std::array<char, kBegin.size()> begin{};
+  const ssize_t got = ::pread(file.get(), begin.data(), begin.size(), 0);
+  return got == static_cast<ssize_t>(begin.size()) &&
+         std::string_view(begin.data(), begin.size()) == kBegin;
+}
+
 }  // namespace
 
 base::Result<Output> Output::open(const std::string& path) {
@@ -34,6 +47,11 @@ base::Result<Output> Output::open(const std::string& path) {
       return base::fail_errno("cannot write standard output", EBADF);
     }
     return output;
+  }
+  if (is_database(path)) {
+    return base::fail(base::ErrorKind::Misused,
+                      path + " is a recording and is not written over",
+                      "name another file, or remove it first");
   }
   output.name_ = path;
   output.file_ = base::Fd(

@@ -281,21 +281,24 @@ base::Result<ExitCode> record_command_line(const RecordCommandOptions& options,
   return static_cast<ExitCode>(analysis::exit_status_of(ending->wait_status));
 }
 
-// Blocks until a process of one of the names is there; false when a signal came
-// first.
-bool wait_for_names(const RecordCommandOptions& options,
-                    const source::Roots& roots, watch::StopSignals& signals) {
+enum class NameWait { Found, Stopped, TimeIsUp };
+
+// Blocks until a process of one of the names is there.
+NameWait wait_for_names(const RecordCommandOptions& options,
+                        const source::Roots& roots,
+                        watch::StopSignals& signals) {
   constexpr uint64_t kLookNs = 50'000'000;
+  const uint64_t began_ns = base::monotonic_ns();
   bool has_said = false;
   source::CgroupHierarchy no_cgroups;
   source::ProcessReader reader(roots, no_cgroups, {});
   while (true) {
     base::Result<std::vector<int32_t>> pids = reader.list_pids();
-    if (!pids) return true;
+    if (!pids) return NameWait::Found;
     for (int32_t pid : *pids) {
       if (roots.is_live && pid == ::getpid()) continue;
       for (const std::string& name : options.names) {
-        if (source::is_called(roots, pid, name)) return true;
+        if (source::is_called(roots, pid, name)) return NameWait::Found;
       }
     }
     if (!std::exchange(has_said, true)) {
@@ -303,9 +306,13 @@ bool wait_for_names(const RecordCommandOptions& options,
                                      base::visible(options.names.front()) +
                                      "'");
     }
-    if (signals.wait_until(base::monotonic_ns() + kLookNs) ==
-        watch::WaitEnd::Stop) {
-      return false;
+    const uint64_t now_ns = base::monotonic_ns();
+    if (options.loop.duration_ns &&
+        now_ns - began_ns >= *options.loop.duration_ns) {
+      return NameWait::TimeIsUp;
+    }
+    if (signals.wait_until(now_ns + kLookNs) == watch::WaitEnd::Stop) {
+      return NameWait::Stopped;
     }
   }
 }
@@ -321,9 +328,15 @@ base::Result<ExitCode> record_processes(const RecordCommandOptions& options,
   }
   base::Result<watch::StopSignals> signals = watch::StopSignals::block();
   if (!signals) return signals.error();
-  if (!options.names.empty() && ids.empty() &&
-      !wait_for_names(options, roots, *signals)) {
-    return ExitCode::Done;
+  if (!options.names.empty() && ids.empty()) {
+    const NameWait end = wait_for_names(options, roots, *signals);
+    if (end == NameWait::Stopped) return ExitCode::Done;
+    if (end == NameWait::TimeIsUp) {
+      return base::fail(ErrorKind::NotFound,
+                        "no process called '" +
+                            base::visible(options.names.front()) +
+                            "' came in that time");
+    }
   }
   base::Result<std::unique_ptr<watch::AttachedTrace>> trace = attach_trace(
       options, roots,

@@ -42,8 +42,10 @@ base::Status RecordedPeak::find_first_mark(analysis::PeakInput& input) const {
   bool is_first = true;
   return recording_.walk_cgroup(
       *path, [&](int64_t, const model::Cgroup& group) {
-        if (std::exchange(is_first, false) && group.peak_bytes) {
-          input.first_group_mark_bytes = *group.peak_bytes;
+        if (!std::exchange(is_first, false)) return;
+        if (group.peak_bytes) input.first_group_mark_bytes = *group.peak_bytes;
+        if (group.charged_bytes) {
+          input.first_group_charged_bytes = *group.charged_bytes;
         }
       });
 }

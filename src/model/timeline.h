@@ -41,6 +41,9 @@ struct BandShares {
   uint64_t pss_bytes = 0;
   uint64_t private_bytes = 0;
   uint64_t swap_bytes = 0;
+  // RSS of what was only scanned: of it no share is known, so pss and private
+  // have nothing.
+  uint64_t scanned_bytes = 0;
   bool operator==(const BandShares&) const = default;
 };
 

@@ -10,6 +10,7 @@ namespace tidemark::store {
 void BandSum::Sums::add(const MappingShare& share, int64_t sign) {
   rss += sign * share.rss_kib;
   pss += sign * share.pss_kib;
+  if (share.is_scanned) scanned += sign * share.rss_kib;
   own += sign * share.private_kib;
   swap += sign * share.swap_kib;
 }
@@ -19,7 +20,7 @@ model::BandShares BandSum::Sums::shares() const {
   const auto bytes = [](int64_t kib) {
     return static_cast<uint64_t>(kib) * base::kKib;
   };
-  return {bytes(rss), bytes(pss), bytes(own), bytes(swap)};
+  return {bytes(rss), bytes(pss), bytes(own), bytes(swap), bytes(scanned)};
 }
 
 void BandSum::set_end(int64_t process, int64_t tick) {

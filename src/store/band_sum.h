@@ -55,6 +55,7 @@ class BandSum {
     int64_t pss = 0;
     int64_t own = 0;
     int64_t swap = 0;
+    int64_t scanned = 0;
     bool is_changed = false;
     void add(const MappingShare& share, int64_t sign);
     model::BandShares shares() const;

@@ -4,8 +4,8 @@ import { useEffect, useMemo } from "preact/hooks";
 import { kindOf } from "./colours";
 import type { Reports, Timeline, Trace } from "./data";
 import { amount, clock, count, counted, duration, momentClock, percent, size, visible } from "./format";
-import { showsKeys, view, VIEWS, type View } from "./state";
-import { chargeColumn, column } from "./bands";
+import { machineOf, showsKeys, view, VIEWS, type View } from "./state";
+import { chargeColumn, column, heightAt, isBound } from "./bands";
 import { CompareMoments } from "./compare";
 import type { Headline } from "./headline";
 import { HistoryView, historyHeadlines } from "./history";
@@ -38,6 +38,11 @@ interface About {
   what: string;
   from: string;
 }
+
+// Some views of a served page are of the machine as it is, whatever is chosen.
+const isOfNow = (shown: View, { timeline, machine }: Reports): boolean =>
+  served.value !== null && timeline !== undefined &&
+  (shown === "treemap" || (shown === "machine" && (machine === undefined || machineOf.value === "every page")));
 
 function about({ timeline, treemap, trace, diff, ledger, info }: Reports): About {
   const day = (time: string): string => `${time.slice(0, 16).replace("T", " ")} UTC`;
@@ -82,7 +87,7 @@ function traceHeadlines(trace: Trace): Headline[] {
 function mostlyAtPeak(timeline: Timeline): Headline {
   const tickCount = timeline.ticks.id.length;
   const at = timeline.peak_index;
-  const whole = timeline.ticks.pss_bytes[at] ?? 0;
+  const whole = heightAt(timeline, at);
   const kinds = timeline.kinds
     .map((band) => ({ band, bytes: column(band, "pss", tickCount)[at] ?? 0 }))
     .sort((a, b) => b.bytes - a.bytes);
@@ -117,14 +122,18 @@ function ofTheLimit({ charge, ticks }: Timeline): Headline[] {
 function headlines({ timeline, peak, info }: Reports): Headline[] {
   if (!timeline) return [];
   const at = timeline.peak_index;
-  const bytes = timeline.ticks.pss_bytes[at] ?? 0;
-  const height = amount(bytes);
+  const height = amount(heightAt(timeline, at));
+  const unread = timeline.ticks.undetailed_count[at] ?? 0;
+  const scanned = isBound(timeline, at);
+  const what = unread > 0
+    ? `${counted(unread, "process", "processes")} could not be read`
+    : scanned ? "RSS: shares were not read" : "highest sample of PSS";
   const list: Headline[] = [
     {
       label: "peak",
-      number: height.number,
+      number: `${unread > 0 ? "≥\u00a0" : scanned ? "≤\u00a0" : ""}${height.number}`,
       unit: height.unit,
-      how: `${momentClock(timeline.ticks.elapsed_ns[at] ?? 0, timeline.elapsed_ns)} · highest sample of PSS`,
+      how: `${momentClock(timeline.ticks.elapsed_ns[at] ?? 0, timeline.elapsed_ns)} · ${what}`,
     },
   ];
   // That of the whole group before those of single processes, which need not
@@ -133,7 +142,9 @@ function headlines({ timeline, peak, info }: Reports): Headline[] {
     .filter((one) => !one.is_older)
     .sort((a, b) => Number(b.is_group) - Number(a.is_group) || b.bytes - a.bytes)[0];
   list.push(
-    mark
+    unread > 0 || heightAt(timeline, at) === 0
+      ? { label: "explained", number: "?", unit: "", how: unread > 0 ? "not all processes could be read" : "nothing was read", isUnknown: true }
+      : mark
       ? {
           label: "explained",
           number: percent(Math.min(mark.sampled_bytes, mark.bytes), mark.bytes),
@@ -230,7 +241,7 @@ export function App({ failure }: { failure: string | null }): ComponentChildren 
   const boxes = useMemo(() => treemap ?? (ledger && ledgerTreemap(ledger)), [treemap, ledger]);
   const shown = views.includes(view.value) ? view.value : views.find((one) => isMadeFor(one, reports)) ?? views[0] ?? "timeline";
   useEffect(() => need(shown));
-  const { name, what, from } = about(reports);
+  const { name, what, from } = isOfNow(shown, reports) ? { name: "this machine, now", what: "", from: "taken when the view was opened" } : about(reports);
   const strip = shown === "timeline" ? headlines(reports) : shown === "stacks" && trace ? traceHeadlines(trace) : shown === "machine" ? (showsPages(reports) ? machineHeadlines(ledger!) : historyHeadlines(reports)) : [];
   return (
     <>
@@ -294,7 +305,7 @@ export function App({ failure }: { failure: string | null }): ComponentChildren 
       <footer class="keys">
         {keysOf(shown, reports).map(([key, does]) => <span class="key"><kbd>{key}</kbd>{does}</span>)}
         <button class="control" aria-expanded={showsKeys.value} onClick={() => (showsKeys.value = !showsKeys.value)}>all keys <kbd>?</kbd></button>
-        {chosen() && <a class="control" href={`api/recordings/${chosen()!.link}/page`} download={`${chosen()!.name.replace(/.*\//, "")}.html`}>save as one file</a>}
+        {chosen() && !isOfNow(shown, reports) && <a class="control" href={`api/recordings/${chosen()!.link}/page`} download={`${chosen()!.name.replace(/.*\//, "")}.html`}>save as one file</a>}
         <span class="from">{from}</span>
       </footer>
       {showsKeys.value && (

@@ -12,6 +12,14 @@ const COLUMN = {
 
 const made = new WeakMap<Band, Map<Metric, Float64Array>>();
 
+const spread = (band: Band, told: number[], values: Float64Array): void => {
+  for (let i = 0; i < band.ticks.length; ++i) {
+    const end = band.ticks[i + 1] ?? values.length;
+    for (let at = band.ticks[i]!; at < end; ++at) values[at]! += told[i]!;
+  }
+};
+
+// PSS, and where shares were not read RSS, which it cannot exceed.
 export function column(band: Band, metric: Metric, tickCount: number): Float64Array {
   let of = made.get(band);
   if (!of) made.set(band, (of = new Map()));
@@ -19,14 +27,25 @@ export function column(band: Band, metric: Metric, tickCount: number): Float64Ar
   if (known && known.length === tickCount) return known;
   const values = new Float64Array(tickCount);
   const told = band[COLUMN[metric]];
-  if (told) {
-    for (let i = 0; i < band.ticks.length; ++i) {
-      values.fill(told[i]!, band.ticks[i]!, band.ticks[i + 1] ?? tickCount);
-    }
-  }
+  if (told) spread(band, told, values);
+  if (metric === "pss" && band.scanned_bytes) spread(band, band.scanned_bytes, values);
   of.set(metric, values);
   return values;
 }
+
+// Of its bytes those whose shares were not read.
+export function scannedAt(band: Band, index: number): number {
+  if (!band.scanned_bytes) return 0;
+  let found = 0;
+  for (let i = 0; i < band.ticks.length && band.ticks[i]! <= index; ++i) found = band.scanned_bytes[i]!;
+  return found;
+}
+
+// As high as the areas are at the tick.
+export const heightAt = ({ ticks }: Timeline, index: number): number =>
+  (ticks.pss_bytes[index] ?? 0) + (ticks.scanned_bytes?.[index] ?? 0);
+
+export const isBound = ({ ticks }: Timeline, index: number): boolean => (ticks.scanned_bytes?.[index] ?? 0) > 0;
 
 // The same of what a control group was charged with; NaN: not known.
 export function chargeColumn(charge: Charge, of: "charged_bytes" | "peak_bytes" | "limit_bytes", tickCount: number): Float64Array {

@@ -7,6 +7,8 @@ export interface Points {
   private_bytes?: number[];
   rss_bytes?: number[];
   swap_bytes?: number[];
+  // RSS of what was only scanned: of it no share is known.
+  scanned_bytes?: number[];
 }
 
 export interface Band extends Points {
@@ -53,6 +55,8 @@ export interface Timeline {
     pss_bytes: number[];
     process_count: number[];
     undetailed_count: number[];
+    scanned_count?: number[];
+    scanned_bytes?: number[];
   };
   kinds: Band[];
   processes: Band[];

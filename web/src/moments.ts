@@ -1,6 +1,6 @@
 // Two moments of one recording compared, out of the bands of its timeline: what
 // `diff FILE@ONE @OTHER` tells, as far as there are bands.
-import { column } from "./bands";
+import { column, heightAt } from "./bands";
 import { kindOf } from "./colours";
 import type { Band, Diff, DiffRow, DiffSide, Timeline } from "./data";
 import { momentClock } from "./format";
@@ -34,7 +34,7 @@ function side(timeline: Timeline, index: number): DiffSide {
   const at = momentClock(timeline.ticks.elapsed_ns[index]!, timeline.elapsed_ns);
   return {
     label: index === timeline.peak_index ? `the peak, ${at}` : index === 0 ? `the start, ${at}` : at,
-    pss_bytes: timeline.ticks.pss_bytes[index]!,
+    pss_bytes: heightAt(timeline, index),
     process_count: timeline.ticks.process_count[index]!,
     undetailed_count: timeline.ticks.undetailed_count[index]!,
   };

@@ -2,7 +2,7 @@
 // chart is grouped by, with the sum it closes to.
 import type { ComponentChildren } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
-import { bandsOf, column } from "./bands";
+import { bandsOf, column, isBound, scannedAt } from "./bands";
 import { kindOf } from "./colours";
 import type { Band, Timeline } from "./data";
 import { amount, baseName, change, count, counted, momentClock, percent, size, visible } from "./format";
@@ -20,6 +20,7 @@ export interface Row {
   own: number;
   swap: number;
   before: number;
+  scanned: number; // of the value, what no share is known of
   band: Band;
 }
 
@@ -107,11 +108,14 @@ export function rowsAt(timeline: Timeline, index: number): Row[] {
       own: column(band, "private", tickCount)[index]!,
       swap: column(band, "swap", tickCount)[index]!,
       before,
+      scanned: scannedAt(band, index),
       band,
     });
   });
   return rows;
 }
+
+const Unread = (): ComponentChildren => <span class="unknown" title="its pages were only scanned: shares are not known">?</span>;
 
 export function Number({ bytes }: { bytes: number }): ComponentChildren {
   const { number, unit } = amount(bytes);
@@ -314,8 +318,8 @@ export function Composition({ timeline, index }: { timeline: Timeline; index: nu
               )}
               <td class="n"><Number bytes={row.value} /></td>
               <td class="n">{percent(row.value, whole)}</td>
-              <td class="n wide"><Number bytes={row.own} /></td>
-              {hasParts && <td class="n wide"><Number bytes={Math.max(0, row.value - row.own)} /></td>}
+              <td class="n wide">{row.scanned > 0 ? <Unread /> : <Number bytes={row.own} />}</td>
+              {hasParts && <td class="n wide">{row.scanned > 0 ? <Unread /> : <Number bytes={Math.max(0, row.value - row.own)} />}</td>}
               <td class="n wide"><Change bytes={row.value - row.before} /></td>
               <td class="n wide"><Spark values={column(row.band, of, tickCount)} colour={row.colour} /></td>
             </tr>
@@ -345,10 +349,11 @@ export function Composition({ timeline, index }: { timeline: Timeline; index: nu
             </tr>
           )}
           <tr>
-            <td class="name">{undetailed > 0 ? "≥ sum" : "sum"}</td>
+            <td class="name">{undetailed > 0 ? "≥ sum" : metric.value === "pss" && isBound(timeline, index) ? "≤ sum" : "sum"}</td>
             <td class="mostly wide">
               {undetailed > 0
                 ? `${count(undetailed)} processes could not be read; their memory is not in it`
+                : of === "pss" && isBound(timeline, index) ? "shares of some were not read: their RSS stands for them"
                 : of === "pss" ? "each page divided by the number of processes that map it" : ""}
             </td>
             {hasParts && <td />}

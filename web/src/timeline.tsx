@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Chart, LEFT, type ChartData, type Curve, type Gap } from "./chart";
-import { chargeColumn, column, layersOf, type Layer } from "./bands";
+import { chargeColumn, column, heightAt, isBound, layersOf, type Layer } from "./bands";
 import type { Reports, Timeline } from "./data";
 import { change, count, duration, momentClock, size, visible } from "./format";
 import { EventLane, PressureLane } from "./lanes";
@@ -140,7 +140,8 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
   const isWide = width >= 700;
   // On a wide screen the table stands beside it: it may be as high as the screen.
   const height = innerWidth >= 2200 ? Math.max(350, innerHeight * 0.6) : isWide ? 350 : 260;
-  const peakBytes = timeline.ticks.pss_bytes[timeline.peak_index] ?? 0;
+  const peakBytes = heightAt(timeline, timeline.peak_index);
+  const boundCount = timeline.ticks.id.filter((_, at) => isBound(timeline, at)).length;
   const peakTime = timeline.ticks.elapsed_ns[timeline.peak_index] ?? 0;
   const mark = reports.peak?.marks.filter((one) => one.is_group && !one.is_older).sort((a, b) => b.bytes - a.bytes)[0];
   const data: ChartData = {
@@ -149,7 +150,7 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
     below: metric.value === "swap" ? null : swapped,
     resident: residentLine(timeline, layers),
     gaps,
-    flag: metric.value === "pss" ? { at: peakTime / 1e9, bytes: peakBytes, text: `peak ${size(peakBytes)} · ${momentClock(peakTime, timeline.elapsed_ns)}` } : null,
+    flag: metric.value === "pss" ? { at: peakTime / 1e9, bytes: peakBytes, text: `peak ${isBound(timeline, timeline.peak_index) ? "≤\u00a0" : ""}${size(peakBytes)} · ${momentClock(peakTime, timeline.elapsed_ns)}` } : null,
     lines: mark ? [{ bytes: mark.bytes, text: `${visible(mark.label)} ${size(mark.bytes)}`, dash: [2, 3] }] : [],
     curves: metric.value === "pss" ? chargeCurves(timeline, peakBytes) : [],
     moment: index,
@@ -212,7 +213,7 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
             <span class="push note hint">drag to zoom, Shift-wheel to pan, click to choose a moment, Shift-drag to compare two</span>
           ) : (
             <button class="control push" id="compare" onClick={() => (view.value = "compare")}>
-              {change(timeline.ticks.pss_bytes[index]! - timeline.ticks.pss_bytes[compared]!)} since {momentClock(timeline.ticks.elapsed_ns[compared]!, timeline.elapsed_ns)}: compare
+              {change(heightAt(timeline, index) - heightAt(timeline, compared))} since {momentClock(timeline.ticks.elapsed_ns[compared]!, timeline.elapsed_ns)}: compare
             </button>
           )}
           {isLive() && <button class="control" aria-pressed={moment.value === null} onClick={() => (moment.value = null)}>now <kbd>End</kbd></button>}
@@ -230,6 +231,12 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
         </div>
         {width > 0 && <EventLane events={timeline.events} area={area} untold={timeline.untold_event_count} />}
         {width > 0 && reports.machine && <PressureLane machine={reports.machine} area={area} />}
+        {boundCount > 0 && (
+          <p class="note unknown">
+            At {count(boundCount)} of {count(drawn)} moments shares were not read, because that would have cost more than the budget: RSS is drawn
+            there, which counts shared pages in full. `record --budget none` reads them.
+          </p>
+        )}
         {drawn < timeline.tick_count && (
           <p class="note">
             {count(timeline.tick_count)} samples, of which {count(drawn)} are drawn: the lowest and the highest of each column.

@@ -41,6 +41,7 @@ void write_points(JsonWriter& json, const TimelineBand& band) {
   column("private_bytes", &model::BandShares::private_bytes);
   column("rss_bytes", &model::BandShares::rss_bytes);
   column("swap_bytes", &model::BandShares::swap_bytes);
+  column("scanned_bytes", &model::BandShares::scanned_bytes);
 }
 
 void write_bands(JsonWriter& json, std::string_view name,
@@ -144,6 +145,11 @@ std::string timeline_json(const analysis::TimelineReport& report,
   write_column(json, "undetailed_count", ticks, [](const TimelineTick& tick) {
     return uint64_t{tick.undetailed_count};
   });
+  write_column(json, "scanned_count", ticks, [](const TimelineTick& tick) {
+    return uint64_t{tick.scanned_count};
+  });
+  write_column(json, "scanned_bytes", ticks,
+               [](const TimelineTick& tick) { return tick.scanned_bytes; });
   json.end_object();
   write_bands(json, "kinds", report.kinds);
   write_bands(json, "processes", report.processes);

@@ -352,10 +352,14 @@ Route find_route(const HttpRequest& request, const WebGuard& guard,
   const std::optional<std::vector<std::string>> path =
       parse_path(target.substr(0, mark));
   // Who may not ask is told nothing else, not even that the question is bad.
-  if (!is_our_host(request.host, guard) ||
-      !has_token(request, query.value_or(Query()), guard)) {
+  if (!has_token(request, query.value_or(Query()), guard)) {
     return refusal(403, "this needs the token that `tidemark serve` printed",
                    "open the whole URL, or send Authorization: Bearer TOKEN");
+  }
+  if (!is_our_host(request.host, guard)) {
+    return refusal(
+        403, "it is not served under this host name",
+        "localhost or an address; `serve --host-name NAME` adds one");
   }
   if (request.method != "GET" && request.method != "HEAD") {
     return refusal(405, "everything here is only read", "GET and HEAD");

@@ -326,6 +326,27 @@ TEST(PeakMarks, OfAGroupMayBeOlderThanTheRecording) {
   EXPECT_FALSE(make_peak_report(input).marks[0].is_older);
 }
 
+TEST(PeakMarks, OfAGroupThatHadMuchMoreFromTheStartSayNothing) {
+  Recorded recorded = in_groups({"/web"});
+  recorded.timeline = timeline_of({7, 60, 3});
+  PeakInput input = recorded.input();
+  input.first_group_charged_bytes = uint64_t{65} << 20;
+  EXPECT_TRUE(make_peak_report(input).marks.empty());
+  input.first_group_charged_bytes = uint64_t{63} << 20;
+  EXPECT_EQ(make_peak_report(input).marks.size(), 1U);
+}
+
+TEST(PeakMoment, IsWhereSharesWereNotReadWhenThatIsFarHigher) {
+  model::Timeline timeline = timeline_of({100, 200, 0, 0});
+  for (size_t i = 0; i < 4; ++i)
+    timeline.points[i].resident_bytes = 1000 * (i + 1);
+  EXPECT_EQ(find_peak(timeline, PeakMetric::Pss), 1U) << "all was read";
+  timeline.points[3].scanned_count = 1;
+  EXPECT_EQ(find_peak(timeline, PeakMetric::Pss), 3U);
+  timeline.points[3].resident_bytes = 2400;
+  EXPECT_EQ(find_peak(timeline, PeakMetric::Pss), 1U) << "shared pages may be";
+}
+
 TEST(PeakMarks, OfAGroupThatOthersShareSayNothing) {
   EXPECT_TRUE(in_groups({"/"}).report().marks.empty());
   EXPECT_TRUE(in_groups({"/web", "/db"}).report().marks.empty());
