@@ -62,6 +62,11 @@ test("the recordings of a folder are listed, opened, and left again", async () =
   await page.getByLabel("recording", { exact: true }).selectOption("a.tdm");
   await page.getByText("2", { exact: false }).first().waitFor();
   await page.waitForFunction(() => /^2\d\.\d/.test(document.querySelector(".strip .number")?.textContent ?? ""));
+  await page.goBack();
+  await page.waitForFunction(() => /^6\d\.\d/.test(document.querySelector(".strip .number")?.textContent ?? ""));
+  await page.goBack();
+  await page.getByRole("heading", { name: "3 recordings" }).waitFor();
+  await page.getByRole("button", { name: "a.tdm" }).click();
   await page.getByLabel("recording", { exact: true }).selectOption("broken.tdm");
   await page.getByText("not a recording").or(page.getByText("no recording")).first().waitFor();
   assert.deepEqual(page.requested, []);

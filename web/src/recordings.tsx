@@ -2,9 +2,9 @@
 // answer has come, and whether the server still answers.
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { count, duration, size, visible } from "./format";
+import { counted, duration, size, visible } from "./format";
 import { again, choose, chooseMachine, chosen, compare, isConnected, isLive, loads, newest, partOf, reports, served, togglePause } from "./served";
-import { diffSides, isPaused, MACHINE_OF, machineOf, recordingName, type View } from "./state";
+import { base, diffSides, isPaused, MACHINE_OF, machineOf, moment, recordingName, type View } from "./state";
 import { State } from "./states";
 
 const MS = 1e6;
@@ -60,7 +60,7 @@ export function RecordingList(): ComponentChildren {
   }
   return (
     <>
-      <div class="bar"><h2>{count(all.length)} recordings</h2></div>
+      <div class="bar"><h2>{counted(all.length, "recording")}</h2></div>
       <table class="rows">
         <thead><tr><th>recording</th><th class="n">size</th><th>last written</th></tr></thead>
         <tbody>
@@ -84,7 +84,7 @@ function Side({ label, value, change }: { label: string; value: string; change: 
     <>
       <label>
         {label}{" "}
-        <select class="control" value={name} onChange={(event) => change(`${event.currentTarget.value}@${moment}`)}>
+        <select class="control" value={name} onChange={(event) => change(`${event.currentTarget.value}@peak`)}>
           {(served.value ?? []).map((one) => <option value={one.name}>{visible(one.name)}</option>)}
         </select>
       </label>
@@ -95,14 +95,17 @@ function Side({ label, value, change }: { label: string; value: string; change: 
   );
 }
 
-// Which two moments Compare shows: of two recordings their peaks, of one its
-// start and its peak, until others are chosen.
+// Which two moments Compare shows: those of the timeline, until others are
+// chosen.
 export function CompareChoice(): ComponentChildren {
   const all = served.value;
   const first = chosen()?.name ?? all?.[0]?.name;
-  const second = all?.find((one) => one.name !== first)?.name;
-  const [before, setBefore] = useState(diffSides.value?.[0] ?? (second ? `${second}@peak` : `${first}@start`));
-  const [after, setAfter] = useState(diffSides.value?.[1] ?? `${first}@peak`);
+  const tick = (index: number | null): string | undefined => {
+    const id = index === null ? undefined : reports.value.timeline?.ticks.id[index];
+    return id === undefined ? undefined : `tick:${id}`;
+  };
+  const [before, setBefore] = useState(diffSides.value?.[0] ?? `${first}@${tick(base.value) ?? "start"}`);
+  const [after, setAfter] = useState(diffSides.value?.[1] ?? `${first}@${tick(moment.value) ?? (isLive() ? "end" : "peak")}`);
   if (all === null) return null;
   if (first === undefined) return <State title="Nothing to compare">There is no recording yet.</State>;
   return (

@@ -1,8 +1,8 @@
 // A page that is served asks for its reports: those of a chosen recording, again
 // when it grows, and those of the machine when their view is opened.
-import { signal } from "@preact/signals";
+import { effect, signal, untracked } from "@preact/signals";
 import type { Reports, ServedRecording, Timeline } from "./data";
-import { base, compareOf, diffSides, isPaused, machineOf, moment, recordingName, type View } from "./state";
+import { base, compareOf, diffSides, isPaused, machineOf, moment, quietly, recordingName, type View } from "./state";
 
 export type Part = keyof Reports;
 
@@ -155,7 +155,10 @@ export function togglePause(): void {
   resume();
 }
 
+let loadedName: string | null = null;
+
 export function choose(name: string | null): void {
+  loadedName = name;
   recordingName.value = name;
   const kept: Reports = {};
   for (const part of ["treemap", "ledger"] as const) {
@@ -228,7 +231,7 @@ function follow(): void {
 function chooseFirst(): void {
   const all = served.value ?? [];
   const first = all.find((one) => one.is_live) ?? (all.length === 1 ? all[0] : undefined);
-  if (first) choose(first.name);
+  if (first) quietly(() => choose(first.name));
 }
 
 export function startServed(recordings: ServedRecording[]): void {
@@ -240,6 +243,11 @@ export function startServed(recordings: ServedRecording[]): void {
     recordingName.value = null;
     chooseFirst();
   }
+  // Back may return to another one.
+  effect(() => {
+    const name = recordingName.value;
+    if (name !== loadedName) untracked(() => choose(name));
+  });
   follow();
 }
 

@@ -106,14 +106,32 @@ function fragment(): string {
   return words.toString();
 }
 
+let shownPlace = "";
+let isQuiet = false;
+
+// What nobody asked for is no step to go back from.
+export function quietly(change: () => void): void {
+  isQuiet = true;
+  change();
+  isQuiet = false;
+}
+
 export function followFragment(): void {
-  readFragment();
-  addEventListener("hashchange", readFragment);
+  const follow = (): void => {
+    readFragment();
+    shownPlace = `${view.value} ${recordingName.value}`;
+  };
+  follow();
+  addEventListener("popstate", follow);
   effect(() => {
     const words = fragment();
-    if (words !== location.hash.slice(1)) {
-      history.replaceState(null, "", words ? `#${words}` : location.pathname + location.search);
-    }
+    if (words === location.hash.slice(1)) return;
+    // Back returns to another view or recording; smaller steps are not kept.
+    const place = `${view.value} ${recordingName.value}`;
+    const url = words ? `#${words}` : location.pathname + location.search;
+    if (place === shownPlace || isQuiet) history.replaceState(null, "", url);
+    else history.pushState(null, "", url);
+    shownPlace = place;
   });
 }
 

@@ -125,7 +125,8 @@ export function TreemapView({ data, base }: { data: Treemap; base?: Treemap | un
   const [said, say] = useState("");
   const byGrowth = mapColour.value === "growth" && base !== undefined;
   const [host, width] = useWidth();
-  const height = width < 640 ? 420 : Math.max(420, Math.min(704, Math.round(width * 0.72)));
+  const most = Math.max(704, innerHeight * 0.78);
+  const height = width < 640 ? 420 : Math.max(420, Math.min(most, Math.round(width * 0.72)));
   const boxes = useMemo(() => (width > 0 ? layout(root, size, width, height) : []), [root, size, width, height]);
   const searched = filter.value.toLowerCase();
   const isFound = (placed: Placed): boolean =>
