@@ -42,10 +42,87 @@ using Acceptor =
     asio::basic_socket_acceptor<Protocol, asio::io_context::executor_type>;
 using boost::system::error_code;
 
-class Session;
+Result<Fd> bound(int family, const sockaddr* address, socklen_t bytes,
+                 const std::string& name) {
+  Fd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd) return fail_errno(name, errno);
+  const int one = 1;
+  if (family != AF_UNIX) {
+    static_cast<void>(
+        ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one));
+  }
+  if (::bind(fd.get(), address, bytes) != 0 || ::listen(fd.get(), 128) != 0) {
+    return fail_errno("cannot listen on " + name, errno);
+  }
+  return fd;
+}
+
+// A socket that a killed server left is replaced, one that answers is not.
+Result<Fd> bound_unix(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    return fail(ErrorKind::Misused, "the path of a socket may have 107 bytes",
+                path);
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  const auto* plain = reinterpret_cast<const sockaddr*>(&address);  // NOLINT
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode)) {
+    Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (probe && ::connect(probe.get(), plain, sizeof address) == 0) {
+      return fail(ErrorKind::Misused, path + ": another server answers there");
+    }
+    static_cast<void>(::unlink(path.c_str()));
+  }
+  // Others may not even connect, whatever the umask is.
+  const mode_t mask = ::umask(0177);
+  Result<Fd> fd = bound(AF_UNIX, plain, sizeof address, path);
+  ::umask(mask);
+  return fd;
+}
+
+}  // namespace
+
+bool HttpAddress::is_loopback() const {
+  if (host.empty()) return true;
+  error_code error;
+  const asio::ip::address address = asio::ip::make_address(host, error);
+  return !error && address.is_loopback();
+}
+
+Result<HttpAddress> parse_http_address(std::string_view text) {
+  const auto refuse = [&] {
+    return fail(ErrorKind::Misused,
+                "'" + std::string(text) + "' is no address to listen on",
+                "127.0.0.1:8080, [::1]:8080, or unix:/run/tidemark.sock");
+  };
+  HttpAddress address;
+  if (text.starts_with("unix:")) {
+    address.socket_path = text.substr(5);
+    if (address.socket_path.empty()) return refuse();
+    return address;
+  }
+  const size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return refuse();
+  std::string_view host = text.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) {
+    host = host.substr(1, host.size() - 2);
+  } else if (host.find(':') != std::string_view::npos) {
+    return refuse();
+  }
+  if (host == "localhost") host = "127.0.0.1";
+  const std::optional<uint64_t> port = parse_u64(text.substr(colon + 1));
+  error_code error;
+  address.host = host;
+  asio::ip::make_address(address.host, error);
+  if (error || !port || *port > 65'535) return refuse();
+  address.port = static_cast<uint16_t>(*port);
+  return address;
+}
 
 // What all connections share.
-struct Shared {
+struct HttpServer::Shared {
   HttpLimits limits;
   HttpServer::Handler handler;
   std::list<std::weak_ptr<Session>> sessions;  // oldest first
@@ -64,7 +141,8 @@ struct Shared {
   }
 };
 
-class Session : public std::enable_shared_from_this<Session> {
+class HttpServer::Session
+    : public std::enable_shared_from_this<HttpServer::Session> {
  public:
   Session(Stream::socket_type socket, std::shared_ptr<Shared> shared)
       : stream_(std::move(socket)),
@@ -251,85 +329,6 @@ class Session : public std::enable_shared_from_this<Session> {
   size_t queued_bytes_ = 0;
   char ignored_[256] = {};
 };
-
-Result<Fd> bound(int family, const sockaddr* address, socklen_t bytes,
-                 const std::string& name) {
-  Fd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!fd) return fail_errno(name, errno);
-  const int one = 1;
-  if (family != AF_UNIX) {
-    static_cast<void>(
-        ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one));
-  }
-  if (::bind(fd.get(), address, bytes) != 0 || ::listen(fd.get(), 128) != 0) {
-    return fail_errno("cannot listen on " + name, errno);
-  }
-  return fd;
-}
-
-// A socket that a killed server left is replaced, one that answers is not.
-Result<Fd> bound_unix(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) {
-    return fail(ErrorKind::Misused, "the path of a socket may have 107 bytes",
-                path);
-  }
-  std::memcpy(address.sun_path, path.data(), path.size());
-  const auto* plain = reinterpret_cast<const sockaddr*>(&address);  // NOLINT
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode)) {
-    Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (probe && ::connect(probe.get(), plain, sizeof address) == 0) {
-      return fail(ErrorKind::Misused, path + ": another server answers there");
-    }
-    static_cast<void>(::unlink(path.c_str()));
-  }
-  // Others may not even connect, whatever the umask is.
-  const mode_t mask = ::umask(0177);
-  Result<Fd> fd = bound(AF_UNIX, plain, sizeof address, path);
-  ::umask(mask);
-  return fd;
-}
-
-}  // namespace
-
-bool HttpAddress::is_loopback() const {
-  if (host.empty()) return true;
-  error_code error;
-  const asio::ip::address address = asio::ip::make_address(host, error);
-  return !error && address.is_loopback();
-}
-
-Result<HttpAddress> parse_http_address(std::string_view text) {
-  const auto refuse = [&] {
-    return fail(ErrorKind::Misused,
-                "'" + std::string(text) + "' is no address to listen on",
-                "127.0.0.1:8080, [::1]:8080, or unix:/run/tidemark.sock");
-  };
-  HttpAddress address;
-  if (text.starts_with("unix:")) {
-    address.socket_path = text.substr(5);
-    if (address.socket_path.empty()) return refuse();
-    return address;
-  }
-  const size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return refuse();
-  std::string_view host = text.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) {
-    host = host.substr(1, host.size() - 2);
-  } else if (host.find(':') != std::string_view::npos) {
-    return refuse();
-  }
-  if (host == "localhost") host = "127.0.0.1";
-  const std::optional<uint64_t> port = parse_u64(text.substr(colon + 1));
-  error_code error;
-  address.host = host;
-  asio::ip::make_address(address.host, error);
-  if (error || !port || *port > 65'535) return refuse();
-  address.port = static_cast<uint16_t>(*port);
-  return address;
-}
 
 class HttpServer::Impl {
  public:

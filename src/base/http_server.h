@@ -89,6 +89,8 @@ class HttpServer {
   void publish(std::string_view event, std::string_view data);
 
  private:
+  class Session;
+  struct Shared;
   class Impl;
   explicit HttpServer(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
