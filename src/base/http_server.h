@@ -55,7 +55,8 @@ struct HttpAddress {
 Result<HttpAddress> parse_http_address(std::string_view text);
 
 // To one request, once: later calls and those after the end of the connection
-// do nothing. Whoever drops it unused closes the connection.
+// do nothing. Whoever drops it unused closes the connection. Not to be used,
+// nor kept, beyond the server.
 struct HttpReply {
   std::function<void(HttpAnswer)> send;  // from any thread
   // Leaves the connection open for what publish() says from now on. Only on

@@ -62,33 +62,37 @@ class Served : public testing::Test {
     ASSERT_TRUE(address);
     Result<std::unique_ptr<HttpServer>> server = HttpServer::listen(
         *address, limits,
-        [](const HttpRequest& request, const HttpReply& reply) {
+        [this](const HttpRequest& request, const HttpReply& reply) {
           answer(request, reply);
         });
     ASSERT_TRUE(server) << server.error().what;
     server_ = std::move(*server);
     thread_ = std::thread([this] { server_->run(); });
   }
-  static void answer(const HttpRequest& request, const HttpReply& reply) {
+  void answer(const HttpRequest& request, const HttpReply& reply) {
     HttpAnswer answer;
     answer.type = "text/plain";
     answer.body = request.method + " " + request.target;
     if (request.target == "/stream") return reply.stream(answer);
     if (request.target == "/big") answer.body.assign(1 << 20, 'x');
     if (request.target != "/later") return reply.send(std::move(answer));
-    std::thread([reply, answer] {
+    later_.emplace_back([reply, answer] {
       std::this_thread::sleep_for(milliseconds(30));
       reply.send(answer);
       reply.send(answer);  // a second one goes nowhere
-    }).detach();
+    });
   }
   void TearDown() override {
     if (server_) server_->stop();
     if (thread_.joinable()) thread_.join();
+    for (std::thread& one : later_)
+      one.join();
+    later_.clear();
   }
 
   std::unique_ptr<HttpServer> server_;
   std::thread thread_;
+  std::vector<std::thread> later_;  // of the thread of run(), until it ends
 };
 
 const char* const kClose = " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
