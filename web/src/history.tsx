@@ -2,9 +2,9 @@
 // closes, the classes of the kernel's counters over time, the time stalled, what
 // no counter names, and the processes as in `ps`.
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { Layer } from "./bands";
-import { Chart, LEFT, type ChartData, type Gap } from "./chart";
+import type { ChartData, Gap } from "./chart";
 import { kindOf } from "./colours";
 import type { Machine, Reports, Residue, Timeline } from "./data";
 import { amount, change, counted, duration, momentClock, percent, size, visible } from "./format";
@@ -12,11 +12,12 @@ import type { Headline } from "./headline";
 import { PressureLane, stalls } from "./lanes";
 import { Bar, byOrder, isOfKernel } from "./machine";
 import { ProcessTree } from "./processes";
-import { base, moment, theme, zoom } from "./state";
+import { theme } from "./state";
 import { Change, Number, Spark } from "./table";
 import { baseIndex, momentIndex } from "./moment";
 import { gapsOf, Tooltip } from "./timeline";
-import { textScale, useWidth } from "./width";
+import { useChart } from "./use_chart";
+import { useWidth } from "./width";
 
 export interface MachineRow {
   token: string;
@@ -140,8 +141,6 @@ function History({ reports, layers, index }: { reports: Reports; layers: Layer[]
   const machine = reports.machine!;
   const timeline = reports.timeline!;
   const [host, width] = useWidth();
-  const chart = useRef<Chart | null>(null);
-  const [hover, setHover] = useState<{ index: number; x: number; y: number } | null>(null);
   const seconds = useMemo(() => Float64Array.from(machine.ticks.elapsed_ns, (ns) => ns / 1e9), [machine]);
   const gaps = useMemo(() => [...gapsOf(timeline), ...unreadGaps(machine)].sort((a, b) => a.from - b.from), [timeline, machine]);
   const isWide = width >= 600;
@@ -151,34 +150,7 @@ function History({ reports, layers, index }: { reports: Reports; layers: Layer[]
     seconds, layers, below: null, resident: null, gaps, flag: null, lines: [],
     moment: index, base: compared, theme: theme.value, labelRoom: isWide ? 150 : 10, hasHeadroom: false,
   };
-  useLayoutEffect(() => {
-    if (width === 0) return;
-    const made = new Chart(
-      host.current!,
-      data,
-      {
-        choose: (at) => (moment.value = at),
-        zoom: (span) => (zoom.value = span),
-        compare: (from, to) => {
-          base.value = from;
-          moment.value = to;
-        },
-        hover: (at, x, y) => setHover(at === null ? null : { index: at, x, y }),
-      },
-      width,
-      height,
-    );
-    chart.current = made;
-    return () => {
-      made.destroy();
-      chart.current = null;
-    };
-  }, [isWide, width > 0]);
-  useEffect(() => chart.current?.resize(width, height), [width, height]);
-  useEffect(() => chart.current?.update(data, zoom.value), [layers, index, compared, theme.value, zoom.value, width]);
-  const [from, to] = zoom.value ?? [0, seconds[seconds.length - 1] ?? 1];
-  const left = LEFT * textScale();
-  const area = { left, width: Math.max(width - left - data.labelRoom * textScale(), 1), from, to };
+  const { hover, area } = useChart(host, width, height, data);
   const said = layers.map((layer) => `${layer.label} ${size(layer.values[index]!)}`).join(", ");
   return (
     <>

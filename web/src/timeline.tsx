@@ -1,7 +1,7 @@
 // Memory over time and what it was made of at the chosen moment.
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { Chart, LEFT, type ChartData, type Curve, type Gap } from "./chart";
+import { useMemo } from "preact/hooks";
+import type { ChartData, Curve, Gap } from "./chart";
 import { chargeColumn, column, heightAt, isBound, layersOf, type Layer } from "./bands";
 import type { Reports, Timeline } from "./data";
 import { change, count, duration, momentClock, size, visible } from "./format";
@@ -9,9 +9,10 @@ import { EventLane, PressureLane } from "./lanes";
 import { baseIndex, choosePeak, momentIndex } from "./moment";
 import { bandColour } from "./paint";
 import { isLive } from "./served";
-import { base, grouping, GROUPINGS, metric, METRICS, moment, theme, view, zoom } from "./state";
+import { grouping, GROUPINGS, metric, METRICS, moment, theme, view, zoom } from "./state";
 import { Composition, metricName } from "./table";
-import { textScale, useWidth } from "./width";
+import { useChart } from "./use_chart";
+import { useWidth } from "./width";
 
 export function gapsOf(timeline: Timeline): Gap[] {
   const gaps: Gap[] = [];
@@ -126,8 +127,6 @@ export function Tooltip({ timeline, layers, index, x, y, more = [] }: TooltipPro
 export function TimelineView({ reports }: { reports: Reports }): ComponentChildren {
   const timeline = reports.timeline!;
   const [host, width] = useWidth();
-  const chart = useRef<Chart | null>(null);
-  const [hover, setHover] = useState<{ index: number; x: number; y: number } | null>(null);
   const seconds = useMemo(() => Float64Array.from(timeline.ticks.elapsed_ns, (ns) => ns / 1e9), [timeline]);
   const gaps = useMemo(() => gapsOf(timeline), [timeline]);
   const swapped = useMemo(() => below(timeline), [timeline]);
@@ -158,36 +157,7 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
     theme: theme.value,
     labelRoom: isWide ? 172 : 10,
   };
-  useLayoutEffect(() => {
-    if (width === 0) return;
-    const made = new Chart(
-      host.current!,
-      data,
-      {
-        choose: (at) => (moment.value = at),
-        zoom: (span) => (zoom.value = span),
-        compare: (from, to) => {
-          base.value = from;
-          moment.value = to;
-        },
-        hover: (at, x, y) => setHover(at === null ? null : { index: at, x, y }),
-      },
-      width,
-      height,
-    );
-    chart.current = made;
-    return () => {
-      made.destroy();
-      chart.current = null;
-    };
-  }, [isWide, width > 0]);
-  useEffect(() => chart.current?.resize(width, height), [width, height]);
-  useEffect(() => {
-    chart.current?.update(data, zoom.value);
-  }, [layers, index, compared, theme.value, zoom.value, timeline, width]);
-  const [from, to] = zoom.value ?? [0, seconds[seconds.length - 1] ?? 1];
-  const left = LEFT * textScale();
-  const area = { left, width: Math.max(width - left - data.labelRoom * textScale(), 1), from, to };
+  const { hover, area } = useChart(host, width, height, data);
   const drawn = timeline.ticks.id.length;
   return (
     <div class="overtime">
