@@ -3,17 +3,12 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/address.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -28,7 +23,6 @@
 #include <optional>
 
 #include "base/fd.h"
-#include "base/text.h"
 
 namespace tidemark::base {
 namespace {
@@ -42,84 +36,21 @@ using Acceptor =
     asio::basic_socket_acceptor<Protocol, asio::io_context::executor_type>;
 using boost::system::error_code;
 
-Result<Fd> bound(int family, const sockaddr* address, socklen_t bytes,
-                 const std::string& name) {
-  Fd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!fd) return fail_errno(name, errno);
-  const int one = 1;
-  if (family != AF_UNIX) {
-    static_cast<void>(
-        ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &one, sizeof one));
+uint16_t port_of(const sockaddr_storage& address) {
+  if (address.ss_family == AF_INET) {
+    sockaddr_in plain{};
+    std::memcpy(&plain, &address, sizeof plain);
+    return ntohs(plain.sin_port);
   }
-  if (::bind(fd.get(), address, bytes) != 0 || ::listen(fd.get(), 128) != 0) {
-    return fail_errno("cannot listen on " + name, errno);
+  if (address.ss_family == AF_INET6) {
+    sockaddr_in6 plain{};
+    std::memcpy(&plain, &address, sizeof plain);
+    return ntohs(plain.sin6_port);
   }
-  return fd;
-}
-
-// A socket that a killed server left is replaced, one that answers is not.
-Result<Fd> bound_unix(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) {
-    return fail(ErrorKind::Misused, "the path of a socket may have 107 bytes",
-                path);
-  }
-  std::memcpy(address.sun_path, path.data(), path.size());
-  const auto* plain = reinterpret_cast<const sockaddr*>(&address);  // NOLINT
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode)) {
-    Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (probe && ::connect(probe.get(), plain, sizeof address) == 0) {
-      return fail(ErrorKind::Misused, path + ": another server answers there");
-    }
-    static_cast<void>(::unlink(path.c_str()));
-  }
-  // Others may not even connect, whatever the umask is.
-  const mode_t mask = ::umask(0177);
-  Result<Fd> fd = bound(AF_UNIX, plain, sizeof address, path);
-  ::umask(mask);
-  return fd;
+  return 0;
 }
 
 }  // namespace
-
-bool HttpAddress::is_loopback() const {
-  if (host.empty()) return true;
-  error_code error;
-  const asio::ip::address address = asio::ip::make_address(host, error);
-  return !error && address.is_loopback();
-}
-
-Result<HttpAddress> parse_http_address(std::string_view text) {
-  const auto refuse = [&] {
-    return fail(ErrorKind::Misused,
-                "'" + std::string(text) + "' is no address to listen on",
-                "127.0.0.1:8080, [::1]:8080, or unix:/run/tidemark.sock");
-  };
-  HttpAddress address;
-  if (text.starts_with("unix:")) {
-    address.socket_path = text.substr(5);
-    if (address.socket_path.empty()) return refuse();
-    return address;
-  }
-  const size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return refuse();
-  std::string_view host = text.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) {
-    host = host.substr(1, host.size() - 2);
-  } else if (host.find(':') != std::string_view::npos) {
-    return refuse();
-  }
-  if (host == "localhost") host = "127.0.0.1";
-  const std::optional<uint64_t> port = parse_u64(text.substr(colon + 1));
-  error_code error;
-  address.host = host;
-  asio::ip::make_address(address.host, error);
-  if (error || !port || *port > 65'535) return refuse();
-  address.port = static_cast<uint16_t>(*port);
-  return address;
-}
 
 // What all connections share.
 struct HttpServer::Shared {
@@ -188,24 +119,29 @@ class HttpServer::Session
     if (state_ == State::Closed) return;
     state_ = State::Answering;
     keeps_alive_ = false;
+    const HttpFault fault = fault_of(error);
+    if (error && fault == HttpFault::None) return close();
+    const auto& message = parser_->get();
+    HttpRequest request = request_of(message);
+    request.fault = fault;
+    keeps_alive_ = fault == HttpFault::None && message.keep_alive();
+    is_head_ = message.method() == http::verb::head;
+    shared_->handler(request, reply());
+  }
+
+  static HttpFault fault_of(error_code error) {
     if (error == http::error::header_limit ||
         error == http::error::buffer_overflow) {
-      return refuse(431, "the request is too long\n");
+      return HttpFault::TooLong;
     }
-    if (error == http::error::body_limit) {
-      return refuse(413, "nothing here takes a body\n");
-    }
+    if (error == http::error::body_limit) return HttpFault::HasBody;
     const bool is_nonsense =
         error.category() == make_error_code(http::error::bad_method).category();
     if (is_nonsense && error != http::error::end_of_stream &&
         error != http::error::partial_message) {
-      return refuse(400, "that is no HTTP request\n");
+      return HttpFault::Nonsense;
     }
-    if (error) return close();
-    const auto& message = parser_->get();
-    keeps_alive_ = message.keep_alive();
-    is_head_ = message.method() == http::verb::head;
-    shared_->handler(request_of(message), reply());
+    return HttpFault::None;
   }
 
   static HttpRequest request_of(
@@ -253,14 +189,6 @@ class HttpServer::Session
     return std::string(text.data(), text.size());
   }
 
-  void refuse(unsigned status, std::string why) {
-    HttpAnswer answer;
-    answer.status = status;
-    answer.type = "text/plain";
-    answer.body = std::move(why);
-    write(std::move(answer));
-  }
-
   void write(HttpAnswer answer) {
     state_ = State::Writing;
     response_ = {};
@@ -285,8 +213,31 @@ class HttpServer::Session
     response_ = {};
     is_head_ = false;
     if (state_ == State::Closed) return;
-    if (error || !keeps_alive_) return close();
+    if (error) return close();
+    if (!keeps_alive_) return linger();
     read();
+  }
+
+  // Closing with unread bytes resets the connection, and the client may lose
+  // the answer with them. What it still sends is read for a moment.
+  void linger() {
+    state_ = State::Reading;  // goes first when there are too many
+    error_code ignored;
+    stream_.socket().shutdown(Stream::socket_type::shutdown_send, ignored);
+    stream_.expires_after(shared_->limits.linger_time);
+    drain();
+  }
+
+  void drain() {
+    stream_.async_read_some(
+        asio::buffer(ignored_),
+        [self = shared_from_this()](error_code error, size_t bytes) {
+          self->drained_bytes_ += bytes;
+          const bool is_enough =
+              self->drained_bytes_ > self->shared_->limits.drained_bytes;
+          if (error || is_enough) return self->close();
+          self->drain();
+        });
   }
 
   // A stream is read only to notice that its client has gone.
@@ -327,7 +278,8 @@ class HttpServer::Session
   uint64_t request_count_ = 0;
   std::deque<std::string> queue_;  // of a stream
   size_t queued_bytes_ = 0;
-  char ignored_[256] = {};
+  char ignored_[4096] = {};
+  size_t drained_bytes_ = 0;
 };
 
 class HttpServer::Impl {
@@ -349,29 +301,18 @@ class HttpServer::Impl {
   }
 
   Status listen(const HttpAddress& address) {
-    if (address.host.empty()) {
-      Result<Fd> fd = bound_unix(address.socket_path);
-      if (!fd) return fd.error();
-      socket_path_ = address.socket_path;
-      acceptor_.assign(Protocol(AF_UNIX, 0), fd->release());
-      return Ok{};
-    }
-    error_code error;
-    const asio::ip::tcp::endpoint endpoint(
-        asio::ip::make_address(address.host, error), address.port);
-    if (error) return fail(ErrorKind::Misused, address.host + ": no address");
-    const int family = endpoint.protocol().family();
-    Result<Fd> fd =
-        bound(family, endpoint.data(), static_cast<socklen_t>(endpoint.size()),
-              address.host + ":" + std::to_string(address.port));
+    Result<Fd> fd = listening_socket(address);
     if (!fd) return fd.error();
-    asio::ip::tcp::endpoint real;
-    auto bytes = static_cast<socklen_t>(real.capacity());
-    if (::getsockname(fd->get(), real.data(), &bytes) == 0) {
-      real.resize(bytes);
-      port_ = real.port();
+    socket_path_ = address.socket_path;
+    sockaddr_storage real{};
+    socklen_t bytes = sizeof real;
+    auto* plain = reinterpret_cast<sockaddr*>(&real);  // NOLINT
+    if (::getsockname(fd->get(), plain, &bytes) != 0) {
+      return fail_errno("getsockname", errno);
     }
-    acceptor_.assign(Protocol(family, IPPROTO_TCP), fd->release());
+    port_ = port_of(real);
+    const int protocol = real.ss_family == AF_UNIX ? 0 : IPPROTO_TCP;
+    acceptor_.assign(Protocol(real.ss_family, protocol), fd->release());
     return Ok{};
   }
 

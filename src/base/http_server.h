@@ -13,11 +13,22 @@
 #include <utility>
 #include <vector>
 
+#include "base/http_address.h"
 #include "base/result.h"
 
 namespace tidemark::base {
 
+// What keeps a request from being one. It is answered all the same, so that all
+// refusals have one form; then the connection ends.
+enum class HttpFault : uint8_t {
+  None,
+  TooLong,   // only a part of it was read
+  HasBody,   // longer than `body_bytes`, and unread
+  Nonsense,  // no HTTP
+};
+
 struct HttpRequest {
+  HttpFault fault = HttpFault::None;
   std::string method;
   std::string target;  // path and query, as sent
   std::string host;
@@ -40,19 +51,10 @@ struct HttpLimits {
   size_t queued_bytes = 256 << 10;  // of one stream, before it is given up
   std::chrono::milliseconds request_time{10'000};  // from first to last byte
   std::chrono::milliseconds write_time{120'000};   // for a whole answer
+  std::chrono::milliseconds linger_time{1'000};    // after a last answer
+  size_t drained_bytes = 1 << 20;                  // and what is read in it
   std::chrono::milliseconds heartbeat{15'000};     // of a silent stream
 };
-
-// Where to listen: "127.0.0.1:8080", "[::1]:0" (any free port), "unix:/PATH".
-struct HttpAddress {
-  std::string host;  // empty for a unix socket
-  uint16_t port = 0;
-  std::string socket_path;
-
-  bool is_loopback() const;
-};
-// Misused for what is neither.
-Result<HttpAddress> parse_http_address(std::string_view text);
 
 // To one request, once: later calls and those after the end of the connection
 // do nothing. Whoever drops it unused closes the connection. Not to be used,

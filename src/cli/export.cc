@@ -65,7 +65,7 @@ base::Result<size_t> find_start(const store::Recording& recording,
                                 const std::string& word) {
   const std::vector<RecordedTick>& ticks = recording.ticks();
   const std::optional<uint64_t> time = base::parse_rfc3339(word);
-  if (!time) return find_moment(recording, word);
+  if (!time) return find_moment_or_peak(recording, word);
   // Not by halves: the clock may have been set back on the way.
   auto found = std::ranges::find_if(ticks, [&](const RecordedTick& tick) {
     return tick.realtime_ns >= *time;
@@ -114,7 +114,7 @@ base::Result<Span> find_span(const store::Recording& recording,
     span.first = ticks[*index].id;
   }
   if (!options.until.empty()) {
-    base::Result<size_t> index = find_moment(recording, options.until);
+    base::Result<size_t> index = find_moment_or_peak(recording, options.until);
     if (!index) return index.error();
     span.last = ticks[*index].id;
   }

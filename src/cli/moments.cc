@@ -29,7 +29,7 @@ base::Error no_moment(const std::string& word) {
   return base::fail(
       ErrorKind::Misused, "'" + base::visible(word) + "' is no moment",
       "2026-11-15T09:55:12.481Z, 00:41:12 or 90s after the start, tick:17, "
-      "start, end");
+      "start, end, peak");
 }
 
 // "41:12", "00:41:12.5": hours are optional, the seconds may have a fraction.

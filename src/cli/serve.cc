@@ -1,6 +1,7 @@
 // `serve`: the front end over HTTP, for recordings and for what happens now.
 #include <fmt/format.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,12 +18,15 @@
 #include "base/http_server.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cli/answers.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/output_file.h"
 #include "cli/recording_list.h"
 #include "cli/serve_options.h"
 #include "source/probe.h"
+#include "store/recording.h"
 #include "view/html/page.h"
 #include "view/web/routes.h"
 #include "watch/live_recording.h"
@@ -43,6 +47,7 @@ std::string this_program() {
   return path && ::access(path->c_str(), X_OK) == 0 ? *path : "/proc/self/exe";
 }
 
+constexpr const char* kKeepExample = "tidemark serve --pid PID -o FILE.tdm";
 constexpr std::chrono::milliseconds kLookPeriod{500};
 // A folder is not looked through for each of many requests.
 constexpr uint64_t kFreshNs = 100'000'000;
@@ -92,16 +97,46 @@ base::Result<std::optional<watch::LiveRecording>> start_live(
   return std::optional<watch::LiveRecording>(std::move(*started));
 }
 
-// A process that is not there is known at once; a name may come yet.
-bool has_failed(watch::LiveRecording& live) {
+// A process that is not there is known at once, and an option that `record`
+// does not take; a name may come yet. What it ended with, when it failed: it
+// has said why itself.
+std::optional<ExitCode> early_failure(watch::LiveRecording& live) {
   constexpr int kLooks = 30;
   constexpr useconds_t kPauseUs = 10'000;
   for (int i = 0; i < kLooks; ++i) {
-    if (const std::optional<int> status = live.ending()) return *status != 0;
-    if (::access(live.path().c_str(), F_OK) == 0) return false;
+    if (const std::optional<int> status = live.ending()) {
+      if (*status == 0) return std::nullopt;
+      const bool is_misused =
+          WIFEXITED(*status) &&
+          WEXITSTATUS(*status) == static_cast<int>(ExitCode::Misused);
+      return is_misused ? ExitCode::Misused : ExitCode::Failed;
+    }
+    if (::access(live.path().c_str(), F_OK) == 0) return std::nullopt;
     ::usleep(kPauseUs);
   }
-  return false;
+  return std::nullopt;
+}
+
+// Of a folder those that cannot be read are listed as such; whoever names one
+// wants to see it.
+base::Status check_named(const std::vector<std::string>& places) {
+  for (const std::string& place : places) {
+    struct stat status {};
+    if (::stat(place.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) {
+      continue;
+    }
+    base::Result<store::Recording> opened =
+        store::Recording::open_at(place, 0, 0);
+    if (!opened) return opened.error();
+  }
+  return base::Ok{};
+}
+
+std::string served_words(size_t count, bool is_live) {
+  const std::string recordings =
+      count == 0 ? "" : base::counted(count, "recording", "recordings");
+  if (!is_live) return count == 0 ? "no recording yet" : recordings;
+  return count == 0 ? "what happens now" : recordings + " and what happens now";
 }
 
 class WebServer {
@@ -298,9 +333,11 @@ base::Status check_options(const ServeOptions& options,
   if (!options.kept_path.empty() && !options.is_live()) {
     return base::fail(ErrorKind::Misused,
                       "-o keeps a live recording, and none is made",
-                      "tidemark serve --pid PID -o FILE.tdm");
+                      kKeepExample);
   }
-  return base::Ok{};
+  if (options.kept_path.empty()) return base::Ok{};
+  // `record` would refuse it too, but only after we have begun.
+  return check_room(options.kept_path, options.overwrites, kKeepExample);
 }
 
 base::Result<ExitCode> run_serve(const ServeOptions& options) {
@@ -317,10 +354,15 @@ base::Result<ExitCode> run_serve(const ServeOptions& options) {
   if (!token) return token.error();
   base::Result<RecordingList> list = RecordingList::of(options.places);
   if (!list) return list.error();
+  status = check_named(options.places);
+  if (!status) return status.error();
   base::Result<std::optional<watch::LiveRecording>> live = start_live(options);
   if (!live) return live.error();
-  if (*live && has_failed(**live)) return ExitCode::Failed;
-  if (*live) list->add_live((*live)->path(), "live");
+  if (*live) {
+    const std::optional<ExitCode> failure = early_failure(**live);
+    if (failure) return *failure;
+    list->add_live((*live)->path(), "live");
+  }
   view::WebGuard guard;
   guard.token = *token;
   guard.host_names = options.host_names;
@@ -333,9 +375,8 @@ base::Result<ExitCode> run_serve(const ServeOptions& options) {
   if (!output) return output.error();
   status = output->write(url + "\n");
   if (!status) return status.error();
-  print_note(options.common, fmt::format("{} recording{}{}; Ctrl-C ends it",
-                                         count, count == 1 ? "" : "s",
-                                         *live ? " and what happens now" : ""));
+  print_note(options.common,
+             served_words(count, live->has_value()) + "; Ctrl-C ends it");
   if (!options.without_browser && !address->host.empty()) open_browser(url);
   server.run();
   return ExitCode::Done;

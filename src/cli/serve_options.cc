@@ -37,6 +37,8 @@ void add_serve_options(OptionTable& table, ServeOptions& options) {
   table.value("--with", "SOURCE", "record this too: trace", options.with);
   table.value("-o,--output", "FILE", "keep the live recording here",
               options.kept_path);
+  table.flag("--overwrite", "replace that file if it exists",
+             options.overwrites);
   table.value("--listen", "ADDRESS",
               "127.0.0.1:8080 or unix:/PATH (default a free port of this "
               "machine)",
@@ -72,6 +74,7 @@ std::vector<std::string> record_arguments(const ServeOptions& options) {
   }
   if (!options.with.empty()) arguments.push_back("--with=" + options.with);
   if (options.kept_path.empty()) arguments.emplace_back(kMostLive);
+  if (options.overwrites) arguments.emplace_back("--overwrite");
   return arguments;
 }
 

@@ -18,6 +18,7 @@ struct ServeOptions {
   std::string budget;
   std::string with;  // more sources, as `record` takes them
   std::string kept_path;
+  bool overwrites = false;  // that file
   std::string listen = "127.0.0.1:0";
   bool allows_remote = false;
   std::vector<std::string> host_names;

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/escape.h"
 #include "base/json.h"
+#include "base/text.h"
 
 namespace tidemark::view {
 namespace {
@@ -120,6 +122,17 @@ Route refusal(unsigned status, std::string_view what,
   return route;
 }
 
+// Nobody can tell who sends what is no request.
+std::optional<Route> refused_as_unread(const HttpRequest& request) {
+  if (request.fault == base::HttpFault::TooLong) {
+    return refusal(431, "the request is too long");
+  }
+  if (request.fault == base::HttpFault::Nonsense) {
+    return refusal(400, "that is no HTTP request");
+  }
+  return std::nullopt;
+}
+
 Route running(std::vector<std::string> arguments) {
   Route route;
   route.kind = Route::Kind::Run;
@@ -143,9 +156,29 @@ void add_value(const Query& query, std::string_view key,
   arguments.push_back(std::string(option) + "=" + found->second);
 }
 
+// The command would refuse it as well, and name an option nobody wrote.
+std::optional<Route> refused_choice(const Query& query, std::string_view key,
+                                    std::string_view values) {
+  const auto found = query.find(key);
+  if (found == query.end() || found->second.empty()) return std::nullopt;
+  std::string_view left = values;
+  while (!left.empty()) {
+    const std::string_view one = base::take_until(left, ' ');
+    if (found->second == one) return std::nullopt;
+  }
+  return refusal(400,
+                 "'" + base::visible(found->second) + "' is no value of " +
+                     std::string(key),
+                 "one of " + std::string(values));
+}
+
 Route recording_route(const ServedRecording& recording, std::string_view what,
                       const Query& query) {
   std::vector<std::string> arguments;
+  if (std::optional<Route> refused =
+          refused_choice(query, "by", "pss rss statm")) {
+    return std::move(*refused);
+  }
   if (what == "peak" || what == "info" || what == "trace") {
     arguments = {std::string(what), recording.path, "--format=jsonl"};
     if (what == "peak") add_value(query, "by", "--by", arguments);
@@ -221,6 +254,10 @@ Route now_route(std::string_view what, const Query& query) {
   }};
   for (const NowRoute& one : kRoutes) {
     if (one.name != what) continue;
+    if (std::optional<Route> refused =
+            refused_choice(query, "by", "pss private charged swap")) {
+      return std::move(*refused);
+    }
     Route route = running(one.arguments);
     if (what == "ledger")
       add_value(query, "sample", "--sample", route.arguments);
@@ -345,6 +382,9 @@ std::string recordings_json(std::span<const ServedRecording> recordings) {
 
 Route find_route(const HttpRequest& request, const WebGuard& guard,
                  std::span<const ServedRecording> recordings) {
+  if (std::optional<Route> refused = refused_as_unread(request)) {
+    return std::move(*refused);
+  }
   const std::string_view target = request.target;
   const size_t mark = std::min(target.find('?'), target.size());
   const std::optional<Query> query =
@@ -355,6 +395,9 @@ Route find_route(const HttpRequest& request, const WebGuard& guard,
   if (!has_token(request, query.value_or(Query()), guard)) {
     return refusal(403, "this needs the token that `tidemark serve` printed",
                    "open the whole URL, or send Authorization: Bearer TOKEN");
+  }
+  if (request.fault == base::HttpFault::HasBody) {
+    return refusal(413, "nothing here takes a body", "GET and HEAD");
   }
   if (!is_our_host(request.host, guard)) {
     return refusal(

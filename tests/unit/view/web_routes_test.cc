@@ -150,5 +150,29 @@ TEST(RecordingsJson, ListsThemWithLinks) {
   EXPECT_EQ(text.find("/runs"), std::string::npos);  // nobody's business
 }
 
+TEST_F(WebRoutes, RefusesFaultyRequestsAfterTheTokenWhereThatCanBeSeen) {
+  request_.fault = base::HttpFault::HasBody;
+  EXPECT_EQ(status("/api/recordings"), 413U);
+  request_.authorization = "";
+  EXPECT_EQ(status("/api/recordings"), 403U);
+  request_.fault = base::HttpFault::TooLong;
+  EXPECT_EQ(status(""), 431U);
+  request_.fault = base::HttpFault::Nonsense;
+  EXPECT_EQ(status(""), 400U);
+  EXPECT_NE(route("").answer.body.find("tidemark.error/1"), std::string::npos);
+}
+
+TEST_F(WebRoutes, NamesTheValuesOfAChoiceAsTheUrlCallsIt) {
+  for (const char* target :
+       {"/api/recordings/a.tdm/peak?by=x", "/api/now/treemap?by=x"}) {
+    const Route refused = route(target);
+    EXPECT_EQ(refused.answer.status, 400U);
+    EXPECT_NE(refused.answer.body.find("'x' is no value of by"),
+              std::string::npos);
+  }
+  EXPECT_EQ(route("/api/now/treemap?by=swap").kind, Route::Kind::Run);
+  EXPECT_EQ(route("/api/recordings/a.tdm/peak?by=").kind, Route::Kind::Run);
+}
+
 }  // namespace
 }  // namespace tidemark::view
