@@ -147,6 +147,14 @@ Result<uint64_t> parse_duration(std::string_view text) {
   return static_cast<uint64_t>(std::round(ns));
 }
 
+std::optional<double> parse_percent(std::string_view text) {
+  constexpr double kMost = 10'000;
+  if (text.ends_with('%')) text.remove_suffix(1);
+  const std::optional<double> number = take_number(text);
+  if (!number || !text.empty() || *number > kMost) return std::nullopt;
+  return number;
+}
+
 std::string short_size(uint64_t bytes, SizeUnit unit) {
   if (bytes == 0) return "0";
   Scaled s = scaled(bytes, unit);

@@ -26,6 +26,10 @@ Result<uint64_t> parse_size(std::string_view text);
 // plain number is taken as seconds. Zero and negative periods are refused.
 Result<uint64_t> parse_duration(std::string_view text);
 
+// "5", "2.5%": the number before the sign. Nothing for what is none, is
+// negative, or beyond ten thousand.
+std::optional<double> parse_percent(std::string_view text);
+
 // For dense tables: three significant digits, base 1024, the next unit at
 // 999.5, unit as one letter: "6.11G", "804M", "23.0M", "512K", "0". With a
 // fixed unit the number has up to two decimals.

@@ -23,6 +23,7 @@ enum class ExitCode : int {
   Misused = 2,
   TargetGone = 3,  // before the asked end
   OverLimit = 10,
+  Undecided = 11,
   WrapperFailed = 125,  // of `run`: it is our failure, not the command's
   NotExecutable = 126,
   NotFound = 127,

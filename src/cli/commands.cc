@@ -45,6 +45,8 @@ const std::vector<CommandEntry>& command_table() {
        import_command},
       {"export", "a recording as CSV, JSON Lines, SQLite or folded stacks",
        export_command},
+      {"gate", "a memory budget for CI: within, worse, or not decided",
+       gate_command},
       {"doctor", "what works here, what is missing, how to get it",
        doctor_command},
       {"completion", "completions for bash, zsh or fish", completion_command},

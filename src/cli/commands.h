@@ -27,6 +27,7 @@ Command graph_command();
 Command treemap_command();
 Command buckets_command();
 Command vm_command();
+Command gate_command();
 Command doctor_command();
 Command completion_command();
 Command manual_command();

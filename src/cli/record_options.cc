@@ -24,16 +24,12 @@ base::Status take_budget(const std::string& word,
   budget.is_limited = true;
   for (std::string_view part : base::split(word, ',')) {
     if (part.ends_with('%')) {
-      constexpr uint64_t kMostPercent = 10'000;
-      const std::string number(part.substr(0, part.size() - 1));
-      char* end = nullptr;
-      const double percent = std::strtod(number.c_str(), &end);
-      const bool is_number = !number.empty() && end != nullptr && *end == '\0';
-      if (!is_number || !(percent > 0) || percent > kMostPercent) {
+      const std::optional<double> percent = base::parse_percent(part);
+      if (!percent || *percent == 0) {
         return base::fail(ErrorKind::Misused, "'" + word + "' is not a budget",
                           "a share of a core and a longest stall: 2%,5ms");
       }
-      budget.core_share = percent / 100;
+      budget.core_share = *percent / 100;
       continue;
     }
     // A bare number could be either.

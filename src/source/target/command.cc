@@ -41,6 +41,7 @@ struct ChildPlan {
   int output = -1;
   int error = -1;
   sigset_t mask{};
+  bool output_to_error = false;
   bool ignores_broken_pipe = false;
 };
 
@@ -54,6 +55,7 @@ struct ChildPlan {
   if (got != 1) ::_exit(0);
   if (plan.output >= 0) ::dup2(plan.output, STDOUT_FILENO);
   if (plan.error >= 0) ::dup2(plan.error, STDERR_FILENO);
+  if (plan.output_to_error) ::dup2(STDERR_FILENO, STDOUT_FILENO);
   ::signal(SIGPIPE, plan.ignores_broken_pipe ? SIG_IGN : SIG_DFL);
   ::sigprocmask(SIG_SETMASK, &plan.mask, nullptr);
   ::execvp(plan.arguments[0], plan.arguments.data());
@@ -98,6 +100,7 @@ base::Result<Command> Command::prepare(const CommandSpec& spec) {
   plan.output = output->get();
   plan.error = error->get();
   plan.mask = spec.signal_mask;
+  plan.output_to_error = spec.output_to_error;
   plan.ignores_broken_pipe = spec.ignores_broken_pipe;
 
   Command command;
