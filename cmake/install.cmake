@@ -10,6 +10,7 @@ install(
 # Built into the binary too; here to be read and copied.
 install(FILES ${PROJECT_SOURCE_DIR}/share/tidemark/buckets.json
               ${PROJECT_SOURCE_DIR}/share/tidemark/graph_schema.json
+              ${PROJECT_SOURCE_DIR}/share/tidemark/perfetto.proto
         DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark)
 
 if(TIDEMARK_DOCS)

@@ -23,6 +23,7 @@
 #include "store/watcher_writer.h"
 #include "view/csv/export.h"
 #include "view/json/export.h"
+#include "view/profile/perfetto.h"
 #include "view/text/folded.h"
 
 namespace tidemark::cli {
@@ -32,7 +33,7 @@ using base::ErrorKind;
 using model::Moment;
 using model::RecordedTick;
 
-enum class ExportFormat { Csv, JsonLines, Sqlite, Folded, Watcher };
+enum class ExportFormat { Csv, JsonLines, Sqlite, Folded, Perfetto, Watcher };
 
 struct ExportOptions {
   std::string path;
@@ -220,8 +221,11 @@ base::Status export_text(const ExportJob& job, Output& output) {
     base::Status status = output.write(view::export_csv_head(table));
     if (!status) return status;
   }
+  view::PerfettoTrace perfetto;
   return job.walk([&](const Moment& moment) {
     switch (options.format) {
+      case ExportFormat::Perfetto:
+        return output.write(perfetto.packets(moment));
       case ExportFormat::JsonLines:
         return output.write(view::export_json_line(moment));
       case ExportFormat::Folded: {
@@ -321,6 +325,7 @@ base::Status take_format(const std::string& word, ExportFormat& format) {
            : word == "sqlite"         ? ExportFormat::Sqlite
            : word == "folded"         ? ExportFormat::Folded
            : word == "memory-watcher" ? ExportFormat::Watcher
+           : word == "perfetto"       ? ExportFormat::Perfetto
                                       : ExportFormat::Csv;
   return base::Ok{};
 }
@@ -362,10 +367,11 @@ void add_span_options(OptionTable& table, ExportOptions& o) {
 
 void add_export_options(OptionTable& table, ExportOptions& o) {
   table.positional("FILE.tdm", "the recording", o.path, true);
-  table.choice("--to", {"csv", "jsonl", "sqlite", "folded", "memory-watcher"},
-               "the format (default csv)", [&o](const std::string& word) {
-                 return take_format(word, o.format);
-               });
+  table.choice(
+      "--to",
+      {"csv", "jsonl", "sqlite", "folded", "perfetto", "memory-watcher"},
+      "the format (default csv)",
+      [&o](const std::string& word) { return take_format(word, o.format); });
   table.choice(
       "--what", {"processes", "mappings", "categories", "machine"},
       "the rows of csv: one for each tick and process (default), "
@@ -391,6 +397,7 @@ Command export_command() {
       "machine; `jsonl` an object for each tick with every process and "
       "mapping; `sqlite` flat tables with one wide row for each tick, process "
       "and mapping; `folded` one moment as stacks for flame graph tools; "
+      "`perfetto` a trace with counters for each process and kind of memory; "
       "`memory-watcher` a database its own tools can read. Sizes are bytes "
       "and times UTC, but for memory-watcher, which wants KiB and local time. "
       "Where the mappings of a process were not read at a tick those of the "
@@ -399,6 +406,7 @@ Command export_command() {
       {"tidemark export web.tdm -o web.csv", "a row per tick and process"},
       {"tidemark export web.tdm --what categories --since 60s", "to stdout"},
       {"tidemark export web.tdm --to folded | flamegraph.pl", "the peak"},
+      {"tidemark export web.tdm --to perfetto -o web.pftrace", "for its UI"},
       {"tidemark export web.tdm --to sqlite -o web.db", "for SQL"},
       {"tidemark export a.tdm --to memory-watcher -o old.db", "for its tools"},
   };

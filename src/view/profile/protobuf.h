@@ -13,7 +13,10 @@ class ProtobufWriter {
  public:
   // A number that is 0 is left out, as the format says.
   void number(uint32_t field, uint64_t value) {
-    if (value == 0) return;
+    if (value != 0) told_number(field, value);
+  }
+  // Also where it is 0, for readers to whom that differs from none.
+  void told_number(uint32_t field, uint64_t value) {
     varint(uint64_t{field} << 3);
     varint(value);
   }
