@@ -71,7 +71,7 @@ GateCheck check_against(GateCheck::Kind kind, uint64_t limit_bytes,
   return check;
 }
 
-uint64_t scaled(uint64_t bytes, double percent) {
+uint64_t moved_by(uint64_t bytes, double percent) {
   return static_cast<uint64_t>(
       std::llround(static_cast<double>(bytes) * (1 + percent / 100)));
 }
@@ -86,16 +86,16 @@ void check_drift(const std::vector<uint64_t>& values, GateReport& report) {
         static_cast<double>(before);
   }
   GateCheck check = check_against(GateCheck::Kind::Drift,
-                                  scaled(before, report.drift_percent),
+                                  moved_by(before, report.drift_percent),
                                   *report.interval, values);
   const bool is_better =
-      report.interval->high_bytes < scaled(before, -report.drift_percent);
+      report.interval->high_bytes < moved_by(before, -report.drift_percent);
   if (is_better) check.verdict = GateVerdict::Better;
   report.checks.push_back(check);
   const bool is_band_narrow =
       report.baseline_interval->high_bytes > check.limit_bytes ||
       report.baseline_interval->low_bytes <
-          scaled(before, -report.drift_percent);
+          moved_by(before, -report.drift_percent);
   if (is_band_narrow) {
     report.notes.emplace_back(
         "the runs of the baseline itself differ by more than the band: a wider "

@@ -18,7 +18,7 @@ using analysis::GateReport;
 using analysis::GateVerdict;
 using analysis::MedianInterval;
 
-constexpr size_t kIndent = 2;
+constexpr size_t kGateIndent = 2;
 
 std::string_view metric_words(model::GateMetric metric) {
   switch (metric) {
@@ -91,14 +91,14 @@ std::string interval_words(const MedianInterval& interval) {
       base::long_size(interval.high_bytes), 100 * interval.confidence);
 }
 
-struct Row {
+struct GateRow {
   std::string head;
   std::string figure;
   std::string words;
 };
 
-std::vector<Row> rows_of(const GateReport& report) {
-  std::vector<Row> rows;
+std::vector<GateRow> rows_of(const GateReport& report) {
+  std::vector<GateRow> rows;
   rows.push_back({"median", base::long_size(report.interval->median_bytes),
                   interval_words(*report.interval)});
   for (const GateCheck& check : report.checks) {
@@ -119,7 +119,7 @@ std::vector<Row> rows_of(const GateReport& report) {
   return rows;
 }
 
-std::string origin(const GateReport& report) {
+std::string gate_origin(const GateReport& report) {
   std::string words =
       fmt::format("{}, {}", metric_words(report.metric),
                   base::counted(report.runs.size(), "run", "runs"));
@@ -127,7 +127,7 @@ std::string origin(const GateReport& report) {
   return words;
 }
 
-std::string cell(std::string_view text) {
+std::string markdown_cell(std::string_view text) {
   std::string safe;
   for (char c : base::visible(text)) {
     if (std::string_view("|`<>*_[]\\").find(c) != std::string_view::npos) {
@@ -183,13 +183,13 @@ std::string gate_text(const GateReport& report, const TextStyle& style) {
                       report.verdict == GateVerdict::Undecided;
   std::string out =
       wrapped(style, is_bad ? Ink::Warn : Ink::Bold, 0, gate_line(report));
-  out += wrapped(style, Ink::Dim, kIndent, origin(report));
+  out += wrapped(style, Ink::Dim, kGateIndent, gate_origin(report));
   out += "\n";
   if (report.interval) {
     Table table({{"", Align::Left}, {"", Align::Right}, {"", Align::Left}});
-    for (const Row& row : rows_of(report))
+    for (const GateRow& row : rows_of(report))
       table.add_row({{row.head}, {row.figure, Ink::Bold}, {row.words}});
-    out += table.render_bare(style, kIndent) + "\n";
+    out += table.render_bare(style, kGateIndent) + "\n";
   }
   Table runs({{"", Align::Left}, {"", Align::Right}, {"", Align::Left}});
   for (const model::GateRun& run : report.runs) {
@@ -199,27 +199,27 @@ std::string gate_text(const GateReport& report, const TextStyle& style) {
                              : base::visible(run.bytes.unknown_because),
                    Ink::Dim}});
   }
-  out += runs.render_bare(style, kIndent);
+  out += runs.render_bare(style, kGateIndent);
   for (const std::string& note : report.notes)
-    out += "\n" + wrapped(style, Ink::Warn, kIndent, base::visible(note));
+    out += "\n" + wrapped(style, Ink::Warn, kGateIndent, base::visible(note));
   return out;
 }
 
 std::string gate_markdown(const GateReport& report) {
-  std::string out = "### Memory of " + cell(report.name) + ": " +
+  std::string out = "### Memory of " + markdown_cell(report.name) + ": " +
                     std::string(verdict_sign(report.verdict)) + "\n\n";
-  if (!report.interval) return out + cell(report.because) + "\n";
+  if (!report.interval) return out + markdown_cell(report.because) + "\n";
   out += "| | | |\n|---|---:|---|\n";
-  for (const Row& row : rows_of(report)) {
+  for (const GateRow& row : rows_of(report)) {
     out += fmt::format("| {} | {} | {} |\n", row.head, row.figure,
-                       cell(row.words));
+                       markdown_cell(row.words));
   }
-  out += "\n" + cell(origin(report)) + ":";
+  out += "\n" + markdown_cell(gate_origin(report)) + ":";
   for (const model::GateRun& run : report.runs)
     out += " " + base::long_size(*run.bytes) + ",";
   out.back() = '\n';
   for (const std::string& note : report.notes)
-    out += "\n" + cell(note) + "\n";
+    out += "\n" + markdown_cell(note) + "\n";
   return out;
 }
 
