@@ -1,5 +1,6 @@
 // Asks crosvm over its control socket: one JSON text a packet.
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
@@ -50,23 +51,34 @@ void set_crosvm_error(const parse::CrosvmBalloon& told, GuestAnswer& answer) {
 
 }  // namespace
 
-// Each question makes the guest count anew, so an answer has no age.
+// Each question makes the guest count anew, so an answer has no age. What goes
+// wrong ends the connection: a late answer would be taken for the next one's.
 void ask_crosvm(const Roots& roots, const FoundVm& vm,
-                const QuestionOptions& options, GuestAnswer& answer) {
+                const QuestionOptions& options, GuestMemory& memory,
+                GuestAnswer& answer) {
   answer.source = "crosvm socket";
-  base::Result<base::UnixSocket> socket = connect_crosvm(roots, vm, options);
-  if (!socket) {
-    return set_state(answer, GuestState::Unreachable,
-                     reason_of(socket.error()));
-  }
+  std::optional<base::UnixSocket> link = std::exchange(memory.link, {});
   base::Result<parse::CrosvmBalloon> told =
-      ask_crosvm_balloon(*socket, options.deadline_ns);
+      link ? ask_crosvm_balloon(*link, options.deadline_ns)
+           : base::fail(ErrorKind::Closed, "not connected");
+  // The other side may have closed it since.
+  const bool is_closed = !told && told.error().kind == ErrorKind::Closed;
+  if (is_closed) {
+    base::Result<base::UnixSocket> socket = connect_crosvm(roots, vm, options);
+    if (!socket) {
+      return set_state(answer, GuestState::Unreachable,
+                       reason_of(socket.error()));
+    }
+    link = std::move(*socket);
+    told = ask_crosvm_balloon(*link, options.deadline_ns);
+  }
   if (!told && told.error().kind == ErrorKind::Gone) {
     return set_state(answer, GuestState::Silent,
                      "no answer in time: the guest is stuck, or crosvm is "
                      "built without a balloon");
   }
   if (!told) return note_failure(told.error(), answer);
+  memory.link = std::move(link);
   if (told->is_error()) return set_crosvm_error(*told, answer);
   answer.state = GuestState::Told;
   answer.stats = told->stats;
