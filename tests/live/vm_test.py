@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -39,6 +40,11 @@ class StandIn:
         self.process.wait()
         self.process.stdin.close()
         self.process.stdout.close()
+
+
+def end_quietly(pid):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
 
 
 class Vms(unittest.TestCase):
@@ -214,19 +220,165 @@ class Vms(unittest.TestCase):
         # And what we read ourselves.
         live.run("import", written, "-o", f"{self.folder}/vm.tdm")
 
+    def record(self, *arguments):
+        file = f"{self.folder}/vm.tdm"
+        done = live.run("vm", "record", *arguments, "-o", file, "-d", "200ms")
+        return file, done
+
     def test_a_recording_has_the_processes_and_what_the_guest_said(self):
         stand_in = self.start("crosvm")
-        file = f"{self.folder}/vm.tdm"
-        done = live.run("vm", "record", stand_in.pid, "-o", file, "-d", "200ms", "-n", "3")
+        file, done = self.record(stand_in.pid, "-n", "3")
         self.assertIn("recorded 3 samples", done.stderr)
         peak = live.run_json("peak", file)
         self.assertEqual([p["pid"] for p in peak["processes"]], [stand_in.pid])
+        recorded = live.run_json("vm", "list", file)
+        self.assert_split(recorded["vms"][0])
+        now = self.read(stand_in)
+        for name in ("ram", "balloon", "images", "findings"):
+            self.assertEqual(recorded["vms"][0][name], now[name], name)
+        # All but the monitor, which is a Python and breathes.
+        self.assertEqual(recorded["vms"][0]["bands"][:-1], now["bands"][:-1])
+        self.assertEqual(live.run_json("info", file)["vms"]["vm_count"], 1)
         with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as base:
-            notes = [row[0] for row in base.execute("SELECT text FROM notes")]
-        told = [note for note in notes if note.startswith("guest: ")]
-        self.assertEqual(len(told), 1, "it has not changed")
-        self.assertIn(f"balloon_actual {vmm.BALLOON}", told[0])
-        self.assertIn(f"total_memory {vmm.TOTAL}", told[0])
+            told = base.execute("SELECT balloon_bytes, total_bytes FROM vm_guest_changes").fetchall()
+            notes = base.execute("SELECT count(*) FROM notes").fetchone()[0]
+        self.assertEqual(set(told), {(vmm.BALLOON, vmm.TOTAL)})
+        self.assertEqual(notes, 0, "figures are no words")
+
+    def test_a_recording_is_replayed_line_by_line(self):
+        first, second = self.start("crosvm"), self.start("crosvm")
+        file, _ = self.record("-n", "4")
+        lines = live.run("vm", "watch", file, "--format", "jsonl").stdout.splitlines()
+        self.assertEqual(len(lines), 4)
+        for line in lines:
+            self.assertLessEqual({first.pid, second.pid}, {v["pid"] for v in json.loads(line)["vms"]})
+        lines = live.run("vm", "watch", file, second.pid, "--format", "jsonl").stdout.splitlines()
+        self.assertEqual({v["pid"] for line in lines for v in json.loads(line)["vms"]}, {second.pid})
+        early = live.run_json("vm", "list", file, "--at", "start")
+        self.assertEqual(early["time"], json.loads(lines[0])["time"])
+        self.assertNotEqual(live.run("vm", "list", file, "nobody", check=False).returncode, 0)
+
+    def test_a_recording_goes_on_when_one_vm_ends_and_ends_with_the_last(self):
+        first, second = self.start("crosvm"), self.start("crosvm")
+        file = f"{self.folder}/vm.tdm"
+        with subprocess.Popen([live.TIDEMARK, "vm", "record", str(first.pid), str(second.pid),
+                               "-o", file, "-d", "200ms"], stderr=subprocess.PIPE) as record:
+            time.sleep(1)
+            first.end()
+            time.sleep(1)
+            second.end()
+            record.communicate(timeout=20)
+        self.assertEqual(record.returncode, 0)
+        pids = [{v["pid"] for v in json.loads(line)["vms"]} for line in
+                live.run("vm", "watch", file, "--format", "jsonl").stdout.splitlines()]
+        self.assertEqual(pids[0], {first.pid, second.pid})
+        self.assertEqual(pids[-1] - {second.pid}, set())
+
+    def test_kill_costs_a_recording_its_last_period(self):
+        stand_in = self.start("crosvm")
+        file = f"{self.folder}/vm.tdm"
+        record = subprocess.Popen([live.TIDEMARK, "vm", "record", str(stand_in.pid), "-o", file,
+                                   "-d", "250ms"], stderr=subprocess.DEVNULL)
+        self.addCleanup(record.wait)
+        time.sleep(4)
+        killed = time.time_ns()
+        record.kill()
+        lines = live.run("vm", "watch", file, "--format", "jsonl").stdout.splitlines()
+        self.assertGreater(len(lines), 8)
+        with contextlib.closing(sqlite3.connect(file)) as base:
+            last = base.execute("SELECT max(utc_ns) FROM vm_ticks").fetchone()[0]
+        self.assertLess(killed - last, 1_800_000_000, "what is older was committed")
+
+    def test_memstats_comes_back_from_a_recording(self):
+        stand_in = self.start("crosvm")
+        file, _ = self.record(stand_in.pid, "-n", "3")
+        written = f"{self.folder}/memstats.json"
+        live.run("vm", "watch", file, "--format", "memstats", "-o", written)
+        with open(written, encoding="utf-8") as source:
+            records = json.load(source)
+        self.assertEqual(len(records), 3)
+        again = f"{self.folder}/again.tdm"
+        live.run("import", written, "-o", again)
+        lines = live.run("vm", "watch", again, "--format", "memstats").stdout
+        self.assertEqual([r["balloon_stats"] for r in json.loads(lines)],
+                         [r["balloon_stats"] for r in records])
+
+    def test_a_last_record_without_balloon_is_kept(self):
+        written = f"{self.folder}/memstats.json"
+        smaps = {"Rss": 1000, "Pss": 900, "Private_Dirty": 800}
+        stats = {"total_memory": vmm.TOTAL, "free_memory": vmm.FREE, "disk_caches": vmm.CACHES}
+        with open(written, "w", encoding="utf-8") as file:
+            json.dump([{"timestamp": i, "stats": [{"pid": 7, "name": "crosvm", "smaps": smaps}],
+                        "balloon_stats": {"stats": stats, "balloon_actual": vmm.BALLOON}
+                        if i == 0 else None} for i in range(2)], file)
+        file = f"{self.folder}/vm.tdm"
+        live.run("import", written, "-o", file)
+        states = [json.loads(line)["vms"][0]["guest"]["state"] for line in
+                  live.run("vm", "watch", file, "--format", "jsonl").stdout.splitlines()]
+        self.assertEqual(states, ["told", "failed"])
+
+    def test_sigterm_ends_a_watch_with_all_it_has_read(self):
+        stand_in = self.start("crosvm")
+        written = f"{self.folder}/memstats.json"
+        watch = subprocess.Popen([live.TIDEMARK, "vm", "watch", str(stand_in.pid), "-d", "200ms",
+                                  "--format", "memstats", "-o", written])
+        time.sleep(2)
+        watch.terminate()
+        self.assertEqual(watch.wait(20), 0)
+        with open(written, encoding="utf-8") as file:
+            self.assertGreater(len(json.load(file)), 3)
+
+    def test_a_child_that_dies_or_is_a_zombie_costs_its_row_alone(self):
+        stand_in = self.start("crosvm", CHILD="1")
+        child = int(stand_in.process.stdout.readline())
+        self.addCleanup(end_quietly, child)
+        with subprocess.Popen([live.TIDEMARK, "vm", "watch", str(stand_in.pid), "-d", "200ms",
+                               "-n", "10", "--json"], stdout=subprocess.PIPE, text=True) as watch:
+            first = json.loads(watch.stdout.readline())["vms"][0]
+            os.kill(child, signal.SIGKILL)  # its parent never waits for it
+            rest = [json.loads(line)["vms"][0] for line in watch.stdout]
+        self.assertEqual(watch.returncode, 0)
+        self.assertIn(child, [p["pid"] for p in first["processes"]])
+        self.assertEqual(len(rest), 9)
+        self.assertEqual([p["pid"] for p in rest[-1]["processes"]], [stand_in.pid])
+
+    def test_a_silent_vm_costs_the_others_no_reading(self):
+        silent, quick = self.start("crosvm", "hang"), self.start("crosvm")
+        start = time.monotonic()
+        lines = live.run("vm", "watch", "-d", "250ms", "-n", "9", "--json").stdout.splitlines()
+        took = time.monotonic() - start
+        # Eight periods, and what ending waits for the last question.
+        self.assertLess(took, 8 * 0.25 + DEADLINE_NS / 1e9 + 0.5)
+        reports = [{v["pid"]: v for v in json.loads(line)["vms"]} for line in lines]
+        self.assertEqual([r[quick.pid]["guest"]["state"] for r in reports], ["told"] * 9)
+        self.assertEqual(reports[-1][silent.pid]["guest"]["state"], "silent")
+        # Only the first reading waits for it, and not for long.
+        reads = [json.loads(line)["read_ns"] for line in lines]
+        self.assertLess(sorted(reads)[len(reads) // 2], 60_000_000, reads)
+
+    def test_a_watch_of_a_vm_that_ends_says_so(self):
+        stand_in = self.start("crosvm")
+        with subprocess.Popen([live.TIDEMARK, "vm", "watch", str(stand_in.pid), "-d", "200ms",
+                               "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as watch:
+            watch.stdout.readline()
+            stand_in.end()
+            errors = watch.communicate(timeout=20)[1]
+        self.assertEqual(watch.returncode, 3)
+        self.assertIn("have ended", errors)
+
+    def test_a_watch_reads_smaps_again_when_memory_has_moved(self):
+        stand_in = self.start("firecracker", GROW="1")
+        with subprocess.Popen([live.TIDEMARK, "vm", "watch", str(stand_in.pid), "-d", "250ms",
+                               "-n", "16", "--json"], stdout=subprocess.PIPE, text=True) as watch:
+            first = json.loads(watch.stdout.readline())["vms"][0]
+            time.sleep(0.6)
+            stand_in.process.stdin.write("grow\n")
+            stand_in.process.stdin.flush()
+            rest = [json.loads(line)["vms"][0] for line in watch.stdout]
+        self.assertEqual(first["ram"]["resident_bytes"], vmm.TOUCHED)
+        self.assertEqual(rest[-1]["ram"]["resident_bytes"], vmm.RAM)
+        self.assertGreater(max(v["smaps_age_ns"] for v in rest), 0, "it is not read each time")
 
     def test_memstats_of_two_is_refused(self):
         self.start("crosvm"), self.start("crosvm")

@@ -23,6 +23,11 @@ FREE, CACHES = 40 * MIB, 8 * MIB
 MODE = os.environ.get("MODE", "ok")
 
 
+def touch(ram, size):
+    for at in range(0, size, mmap.PAGESIZE):
+        ram[at] = 1
+
+
 def guest_ram(memfd):
     if memfd:
         fd = os.memfd_create(memfd)
@@ -32,8 +37,7 @@ def guest_ram(memfd):
         ram = mmap.mmap(-1, RAM, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         # As monitors do; it also parts the area from its neighbours.
         ram.madvise(mmap.MADV_DONTDUMP)
-    for at in range(0, TOUCHED, mmap.PAGESIZE):
-        ram[at] = 1
+    touch(ram, TOUCHED)
     return ram
 
 
@@ -152,6 +156,14 @@ def main():
         os.unlink(path)
     print("ready", flush=True)
     threading.Thread(target=serve, args=(listener, speak), daemon=True).start()
+    if "CHILD" in os.environ:
+        device = os.fork()
+        if device == 0:
+            time.sleep(1000)
+        print(device, flush=True)
+    if "GROW" in os.environ:
+        sys.stdin.readline()
+        touch(ram, RAM)
     sys.stdin.read()
     ram.close()
     if disk:
