@@ -193,7 +193,8 @@ base::Status Recording::Reader::fill_vm_scan(VmParts& parts, VmScan& scan) {
     take(row, [&](VmRowTaker& columns) { pass_vm(columns, vm); });
   }
   for (const auto& [id, row] : parts.rows(VmTable::Guest)) {
-    take(row, [&](VmRowTaker& columns) { pass_guest(columns, vms[id].guest); });
+    model::GuestAnswer& guest = vms[id].guest;
+    take(row, [&](VmRowTaker& columns) { pass_guest(columns, guest); });
   }
   const std::map<int64_t, VmRow>& memory = parts.rows(VmTable::Memory);
   for (const auto& [id, row] : parts.rows(VmTable::Process)) {

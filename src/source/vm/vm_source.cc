@@ -1,6 +1,7 @@
 #include "source/vm/vm_source.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/clock.h"
@@ -60,9 +61,11 @@ base::Status VmSource::choose_targets(VmSearch& search) {
   }
   has_found_targets_ = true;
   std::ranges::sort(chosen, {}, [](const FoundVm& vm) { return vm.id.pid; });
-  const auto repeated = std::ranges::unique(
-      chosen, {}, [](const FoundVm& vm) { return vm.id.pid; });
-  chosen.erase(repeated.begin(), repeated.end());
+  // Not std::ranges::unique, whose result clang 14 cannot take apart.
+  const auto repeated = std::unique(
+      chosen.begin(), chosen.end(),
+      [](const FoundVm& a, const FoundVm& b) { return a.id.pid == b.id.pid; });
+  chosen.erase(repeated, chosen.end());
   search.vms = std::move(chosen);
   return base::Ok{};
 }
