@@ -68,6 +68,13 @@ class Vms(unittest.TestCase):
                 self.assertEqual((vm["ram"]["found_by"], vm["ram"]["resident_by"]),
                                  (found_by, resident_by))
 
+    def test_ram_that_was_plugged_in_is_ram(self):
+        plugged = 32 * vmm.MIB
+        vm = self.read(self.start("qemu-system-x86_64", PLUGGED=str(plugged)))
+        self.assertEqual(vm["ram"]["found_by"], "size")
+        self.assertEqual(vm["ram"]["configured_bytes"], vmm.RAM + plugged)
+        self.assertEqual(vm["ram"]["resident_bytes"], vmm.TOUCHED + plugged)
+
     def test_crosvm_that_does_not_tell_says_why(self):
         for mode, state in (("errno", "silent"), ("none", "no_balloon"), ("hang", "silent"),
                             ("sentence", "failed"), ("garbage", "failed"),

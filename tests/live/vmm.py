@@ -21,6 +21,7 @@ BALLOON = 16 * MIB
 TOTAL = 80 * MIB  # deflates on OOM: the balloon is in it
 FREE, CACHES = 40 * MIB, 8 * MIB
 MODE = os.environ.get("MODE", "ok")
+PLUGGED = int(os.environ.get("PLUGGED", 0))  # bytes of RAM beside the first
 
 
 def touch(ram, size):
@@ -28,16 +29,15 @@ def touch(ram, size):
         ram[at] = 1
 
 
-def guest_ram(memfd):
+def guest_ram(memfd, size):
     if memfd:
         fd = os.memfd_create(memfd)
-        os.truncate(fd, RAM)
-        ram = mmap.mmap(fd, RAM)
+        os.truncate(fd, size)
+        ram = mmap.mmap(fd, size)
     else:
-        ram = mmap.mmap(-1, RAM, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        ram = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         # As monitors do; it also parts the area from its neighbours.
         ram.madvise(mmap.MADV_DONTDUMP)
-    touch(ram, TOUCHED)
     return ram
 
 
@@ -99,8 +99,8 @@ def qmp_answer(request):
     arguments = request.get("arguments", {})
     name = arguments.get("property", arguments.get("path", request["execute"]))
     known = {
-        "qmp_capabilities": {}, "query-balloon": {"actual": RAM - BALLOON},
-        "query-memory-size-summary": {"base-memory": RAM, "plugged-memory": 0},
+        "qmp_capabilities": {}, "query-balloon": {"actual": RAM + PLUGGED - BALLOON},
+        "query-memory-size-summary": {"base-memory": RAM, "plugged-memory": PLUGGED},
         "/machine/peripheral": [], "/machine/peripheral-anon": [
             {"name": "device[0]", "type": "child<virtio-balloon-pci>"}],
         "guest-stats": {"stats": {
@@ -144,7 +144,11 @@ def main():
         "firecracker": (socket.SOCK_STREAM, serve_http, None),
         "cloud-hypervisor": (socket.SOCK_STREAM, serve_http, "ch_ram"),
         "qemu-system-x86_64": (socket.SOCK_STREAM, serve_qmp, None)}[name]
-    ram = guest_ram(memfd)
+    ram = guest_ram(memfd, RAM)
+    touch(ram, TOUCHED)
+    plugged = guest_ram(memfd, PLUGGED) if PLUGGED else None
+    if plugged:
+        touch(plugged, PLUGGED)
     disk = open(os.environ["DISK"], "rb") if "DISK" in os.environ else None
     path = os.environ["SOCKET"]
     if os.path.isdir(path):

@@ -323,15 +323,25 @@ void VmHost::add_process(const VmTools& tools, int32_t pid, VmRole role) {
 }
 
 void VmHost::learn_size(const VmTools& tools, uint64_t bytes) {
-  const bool is_found = vm_.ram.means == model::RamMeans::Name ||
-                        vm_.ram.means == model::RamMeans::Size;
+  if (told_bytes_ == bytes || vm_.ram.means == model::RamMeans::Name) return;
+  told_bytes_ = bytes;
+  const bool is_found = vm_.ram.means == model::RamMeans::Size;
+  const uint64_t known = vm_.ram.configured_bytes.value.value_or(0);
+  if (is_found && known >= bytes) return;
   model::RamHints& hints = found_.arguments.ram;
-  if (is_found || hints.total_bytes == bytes || vm_.processes.empty()) return;
-  hints.total_bytes = bytes;
+  const model::RamHints before = hints;
   // Firecracker leaves room for devices below 4 GiB and maps RAM in two parts.
   constexpr uint64_t kGapBytes = uint64_t{3} << 30;
+  const uint64_t first = is_found ? known : kGapBytes;
+  hints.total_bytes = bytes;
   hints.part_bytes.clear();
-  if (bytes > kGapBytes) hints.part_bytes = {kGapBytes, bytes - kGapBytes};
+  if (bytes > first) hints.part_bytes = {first, bytes - first};
+  const bool is_read = read_detail(tools, vm_.detail_monotonic_ns);
+  // In other parts than these: what was found before is surer than a guess.
+  const bool is_lost =
+      is_read && is_found && vm_.ram.configured_bytes.value != bytes;
+  if (!is_lost) return;
+  hints = before;
   read_detail(tools, vm_.detail_monotonic_ns);
 }
 

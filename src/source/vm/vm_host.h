@@ -42,14 +42,15 @@ class VmHost {
   // False when the monitor has ended.
   bool read(const VmTools& tools, uint64_t now_ns);
 
-  // The size of RAM, where only the monitor could tell it: RAM that was not
-  // found by name or size is looked for once more.
+  // The size of RAM as the monitor tells it: what was not found by name or
+  // size is looked for once more, and so is what was plugged in since.
   void learn_size(const VmTools& tools, uint64_t bytes);
 
   // Who maps the same memory; `is_all`: nobody else does.
   void share_with(const VmTools& tools, const std::vector<int32_t>& pids,
                   bool is_all);
 
+  // Without processes once the monitor has ended.
   const model::Vm& vm() const { return vm_; }
   // The memfds or files that are its RAM.
   const std::vector<model::RamObject>& objects() const { return objects_; }
@@ -80,6 +81,7 @@ class VmHost {
   std::vector<int32_t> sharer_pids_;
   std::vector<Handle> handles_;  // of vm_.processes, in their order
   std::vector<Block> blocks_;
+  std::optional<uint64_t> told_bytes_;  // the last size that was learned
   bool is_read_ = false;
   bool has_changed_ = false;  // who belongs to it
   uint64_t detail_cost_ns_ = 0;

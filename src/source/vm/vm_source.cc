@@ -146,6 +146,7 @@ base::Result<model::VmScan> VmSource::scan() {
     if (const auto size = answers[i].configured_bytes) {
       host->second.learn_size(tools(), *size);
     }
+    if (host->second.vm().processes.empty()) continue;
     model::Vm& vm = scan.vms.emplace_back(host->second.vm());
     vm.guest = std::move(answers[i]);
   }
