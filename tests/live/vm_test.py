@@ -82,6 +82,16 @@ class Vms(unittest.TestCase):
             with self.subTest(mode):
                 self.assertEqual(self.state("crosvm", mode), state)
 
+    def test_crosvm_in_another_language_is_asked_by_its_program(self):
+        stand_in = self.start("crosvm", "garbage")
+        # What runs again is a Python, and its first word a script.
+        told = json.dumps({"BalloonStats": {"stats": vmm.STATS, "balloon_actual": vmm.BALLOON}})
+        with open(f"{self.folder}/balloon_stats", "w", encoding="utf-8") as script:
+            script.write(f"print({told!r})")
+        vm = live.run_json("vm", stand_in.pid, cwd=self.folder)["vms"][0]
+        self.assert_split(vm)
+        self.assertEqual(vm["guest"]["source"], "crosvm balloon_stats")
+
     def test_a_socket_in_a_directory_is_found(self):
         path = f"{self.folder}/sockets"
         os.mkdir(path)
