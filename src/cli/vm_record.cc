@@ -50,6 +50,23 @@ void tell_recorded(const VmRecordOptions& options,
                  ")");
 }
 
+// Those that have ended are missing; the recording ends with the last.
+base::Status add_vms(source::VmSource& source, model::Sample& sample) {
+  base::Result<model::VmScan> scan = source.scan();
+  const bool is_over = !scan && scan.error().kind == base::ErrorKind::Gone;
+  if (!scan && !is_over) return scan.error();
+  if (is_over) {
+    model::VmScan none;
+    none.started_realtime_ns = sample.started_realtime_ns;
+    none.started_monotonic_ns = sample.started_monotonic_ns;
+    none.ended_monotonic_ns = sample.started_monotonic_ns;
+    sample.vms = std::move(none);
+    return base::Ok{};
+  }
+  sample.vms = std::move(*scan);
+  return base::Ok{};
+}
+
 }  // namespace
 
 base::Status record_vms(const source::Roots& roots, source::VmSource& source,
@@ -77,13 +94,7 @@ base::Status record_vms(const source::Roots& roots, source::VmSource& source,
   watch::RecordHooks hooks;
   hooks.now_ns = base::monotonic_ns;
   hooks.wait_until = [&](uint64_t until) { return signals.wait_until(until); };
-  // Those that end are missing in it; the recording ends with the last.
-  hooks.add = [&](model::Sample& sample) -> base::Status {
-    base::Result<model::VmScan> now = source.scan();
-    if (now) sample.vms = std::move(*now);
-    const bool is_over = !now && now.error().kind == base::ErrorKind::Gone;
-    return now || is_over ? base::Status(base::Ok{}) : now.error();
-  };
+  hooks.add = [&](model::Sample& sample) { return add_vms(source, sample); };
   base::Result<watch::RecordResult> result =
       watch::record(recorded, **recorder, options.loop, hooks);
   if (!result) return result.error();

@@ -166,7 +166,7 @@ class Checks:
     @classmethod
     def take(cls, step, begin):
         begin()
-        wait_for(lambda: step in cls.guest.outputs())
+        wait_for(lambda: step in cls.guest.outputs(), 120)
         if step == "idle":
             cls.first = read_vm(cls.pid)
             cls.monitor.set_polling(1)
