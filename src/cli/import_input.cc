@@ -192,6 +192,8 @@ model::VmScan scan_of(const model::MemstatsRecord& record,
         &vm.ram.ksm_saved_bytes}) {
     *reading = model::unknown<uint64_t>(because);
   }
+  vm.ram.configured_bytes.unknown_because =
+      "memstats does not tell how much RAM the guest was given";
   for (const model::MemstatsProcess& process : record.processes) {
     model::VmProcess& found = vm.processes.emplace_back();
     found.id.pid = process.pid;
