@@ -165,7 +165,8 @@ std::vector<GuestAnswer> GuestPanel::answers(const std::vector<FoundVm>& vms,
   all.reserve(vms.size());
   for (const FoundVm& vm : vms) {
     Worker& worker = *workers_.at(Key(vm.id.pid, vm.id.start_ticks));
-    worker.is_late = worker.is_asking();
+    // Who has only now answered the question before has not proved quick.
+    worker.is_late = worker.answered_round != round_;
     all.push_back(answer_of(worker));
   }
   return all;
