@@ -49,6 +49,7 @@ struct InfoReport {
   std::vector<InfoNote> notes;
   std::vector<InfoTable> tables;
   std::optional<model::RecordedTrace> trace;
+  std::optional<model::RecordedVms> vms;
   std::vector<Trend> growing;
   model::Timeline timeline;
   std::optional<size_t> peak_index;
@@ -66,7 +67,7 @@ struct InfoInput {
   std::vector<model::RecordedNote> notes;
 };
 
-// Fills all but path, sizes, maxima, timeline, trace and trends.
+// Fills all but path, sizes, maxima, timeline, trace, VMs and trends.
 InfoReport make_info_report(const InfoInput& input);
 
 }  // namespace tidemark::analysis

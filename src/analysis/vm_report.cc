@@ -27,6 +27,9 @@ uint64_t oldest_fresh_s(const model::GuestAnswer& guest) {
 }
 
 void set_age(const model::VmScan& scan, VmRow& row) {
+  row.detail_age_ns =
+      scan.started_monotonic_ns -
+      std::min(scan.started_monotonic_ns, row.vm.detail_monotonic_ns);
   const std::optional<uint64_t>& updated = row.vm.guest.updated_realtime_s;
   if (!updated || *updated == 0) return;
   const uint64_t now = scan.started_realtime_ns / base::kNsPerSecond;

@@ -69,6 +69,7 @@ struct VmRow {
   model::Reading<GuestView> guest;
   model::Reading<RamBands> ram_bands;
   model::Reading<uint64_t> never_touched_bytes;  // RAM the host never gave
+  uint64_t detail_age_ns = 0;  // since smaps was read, of all it maps
   std::optional<uint64_t> statistics_age_s;
   bool is_stale = false;      // older than the interval allows
   bool is_unsettled = false;  // the balloon moved, the guest has not told yet

@@ -46,6 +46,12 @@ class ImportSink {
     last_ns_ = std::max(last_ns_, since);
     sample.started_monotonic_ns = last_ns_;
     sample.ended_monotonic_ns = last_ns_;
+    if (sample.vms) {
+      sample.vms->started_monotonic_ns = last_ns_;
+      sample.vms->ended_monotonic_ns = last_ns_;
+      for (model::Vm& vm : sample.vms->vms)
+        vm.detail_monotonic_ns = last_ns_;
+    }
     ++sample_count_;
     for (const model::Process& process : sample.processes)
       processes_.emplace(process.id.pid, process.id.start_ticks);
@@ -158,16 +164,6 @@ void summarize(const ImportCommandOptions& options,
           base::long_size(is_there ? static_cast<uint64_t>(info.st_size) : 0)));
   for (const ImportInput& input : inputs)
     tell_counts(options.common, input);
-  const bool has_guest =
-      std::ranges::any_of(inputs, [](const ImportInput& input) {
-        return std::ranges::any_of(
-            input.samples,
-            [](const model::Sample& sample) { return !sample.notes.empty(); });
-      });
-  if (has_guest) {
-    print_note(options.common,
-               "what the balloon told of the guest is kept as notes");
-  }
 }
 
 base::Result<std::vector<ImportInput>> open_inputs(
@@ -275,7 +271,7 @@ Command import_command() {
       "with others are taken out, with a note at their sample. Its times have "
       "no zone, so --time-zone says how they are meant. Of totals without "
       "mappings (smaps_rollup, memstats) the kernel's own split of PSS is "
-      "kept; the guest's numbers in memstats become notes.";
+      "kept; of memstats the guest's numbers too, for `vm list FILE.tdm`.";
   command.examples = {
       {"tidemark import measurement.db -o a.tdm --time-zone UTC",
        "of memory-watcher"},

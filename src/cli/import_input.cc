@@ -9,7 +9,6 @@
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/guest_note.h"
 #include "model/memstats.h"
 #include "model/region.h"
 #include "parse/memstats.h"
@@ -159,6 +158,56 @@ base::Status take_smaps(const std::string& text, const ImportOptions& options,
   return base::Ok{};
 }
 
+model::GuestAnswer answer_of(const std::optional<model::BalloonStats>& told) {
+  model::GuestAnswer answer;
+  answer.source = "memstats";
+  if (!told) {
+    answer.state = model::GuestState::Failed;
+    answer.because = "the monitor did not answer memstats";
+    return answer;
+  }
+  answer.state = model::GuestState::Told;
+  answer.balloon_bytes = told->balloon_bytes;
+  answer.deflates_on_oom = true;  // crosvm always offers it
+  for (size_t i = 0; i < model::kBalloonFields.size(); ++i)
+    answer.stats[model::kBalloonFields[i]] = told->values[i];
+  return answer;
+}
+
+// The file has totals of whole processes: what of them is guest RAM, and how
+// much the guest was given, nobody knows any more.
+model::VmScan scan_of(const model::MemstatsRecord& record,
+                      uint64_t realtime_ns) {
+  model::VmScan scan;
+  scan.started_realtime_ns = realtime_ns;
+  if (record.processes.empty()) return scan;
+  const std::string because = "memstats does not tell guest RAM apart";
+  model::Vm& vm = scan.vms.emplace_back();
+  vm.id.pid = record.processes.front().pid;
+  vm.name = record.processes.front().name;
+  vm.kind = model::vm_kind_of_program(vm.name);
+  for (model::Reading<uint64_t>* reading :
+       {&vm.ram.configured_bytes, &vm.ram.resident_bytes, &vm.ram.swapped_bytes,
+        &vm.ram.hugetlb_bytes, &vm.ram.thp_bytes, &vm.ram.ksm_bytes,
+        &vm.ram.ksm_saved_bytes}) {
+    *reading = model::unknown<uint64_t>(because);
+  }
+  vm.ram.configured_bytes.unknown_because =
+      "memstats does not tell how much RAM the guest was given";
+  for (const model::MemstatsProcess& process : record.processes) {
+    model::VmProcess& found = vm.processes.emplace_back();
+    found.id.pid = process.pid;
+    found.name = process.name;
+    found.role = vm.processes.size() == 1 ? model::VmRole::Monitor
+                                          : model::VmRole::Child;
+    found.own = model::known(process.totals);
+    found.ram = model::unknown<model::SmapsFields>(because);
+    found.rss_bytes = process.totals.get(SmapsField::Rss);
+  }
+  vm.guest = answer_of(record.balloon);
+  return scan;
+}
+
 // The file keeps seconds since collecting began and is written when it ends.
 base::Status take_memstats(const std::string& text,
                            const ImportOptions& options, uint64_t modified_ns,
@@ -178,13 +227,11 @@ base::Status take_memstats(const std::string& text,
     Sample& sample = input.samples.emplace_back();
     sample.started_realtime_ns =
         begin + (record.elapsed_seconds - first) * base::kNsPerSecond;
+    sample.vms = scan_of(record, sample.started_realtime_ns);
     for (model::MemstatsProcess& process : record.processes) {
       sample.processes.push_back(
           process_of(process.pid, std::move(process.name),
                      {model::rollup_mapping(process.totals)}));
-    }
-    if (record.balloon) {
-      sample.notes.push_back({{}, guest_note(*record.balloon)});
     }
   }
   input.words = "memstats";

@@ -28,6 +28,9 @@ base::Result<analysis::InfoReport> recorded_head(
   base::Result<std::optional<model::RecordedTrace>> trace = recording.trace();
   if (!trace) return trace.error();
   report.trace = *trace;
+  base::Result<std::optional<model::RecordedVms>> vms = recording.vms();
+  if (!vms) return vms.error();
+  report.vms = *vms;
   return report;
 }
 

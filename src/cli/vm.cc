@@ -8,18 +8,17 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/vm_report.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/trace_recording.h"
 #include "cli/vm_polling.h"
+#include "cli/vm_printer.h"
 #include "cli/vm_record.h"
+#include "cli/vm_recorded.h"
 #include "source/vm/vm_source.h"
-#include "view/json/memstats.h"
-#include "view/json/vm.h"
-#include "view/text/vm.h"
 #include "watch/loop.h"
 #include "watch/stop_signals.h"
 
@@ -28,7 +27,8 @@ namespace {
 
 struct VmOptions {
   CommonOptions common;
-  std::vector<std::string> words;  // what to do, then VMs
+  std::vector<std::string> words;  // what to do, then a recording, then VMs
+  std::string at;
   watch::LoopOptions loop;
   bool verbose = false;
   source::VmScanOptions scan;
@@ -47,71 +47,6 @@ VmAction take_action(std::vector<std::string>& words) {
   words.erase(words.begin());
   return static_cast<VmAction>(found - kActions.begin());
 }
-
-bool is_memstats(const CommonOptions& common) {
-  return common.format == Format::Text && common.format_word == "memstats";
-}
-
-class VmPrinter {
- public:
-  VmPrinter(const VmOptions& options, bool is_watch, Output& output)
-      : options_(options),
-        is_watch_(is_watch),
-        output_(output),
-        style_(text_style(options.common, output.fd())) {}
-
-  base::Status print(model::VmScan scan) {
-    const analysis::VmReport report =
-        analysis::make_vm_report(std::move(scan), history_);
-    if (is_memstats(options_.common)) return print_record(report);
-    return output_.write(rendered(report));
-  }
-
-  // An array has an end; a list of objects has none.
-  base::Status finish(bool has_failed) {
-    const bool is_open = start_ns_ || !has_failed;
-    if (!is_memstats(options_.common) || !is_open) return base::Ok{};
-    return output_.write(start_ns_ ? "]\n" : "[]\n");
-  }
-
- private:
-  // Each record as it comes, so that a kill costs the closing bracket alone.
-  base::Status print_record(const analysis::VmReport& report) {
-    if (report.rows.size() != 1) {
-      return base::fail(base::ErrorKind::Misused,
-                        "memstats tells of one VM, and there are " +
-                            std::to_string(report.rows.size()),
-                        "name one: tidemark vm watch PID --format memstats");
-    }
-    const bool is_first = !start_ns_;
-    if (is_first) start_ns_ = report.realtime_ns;
-    // To the nearest: the collector counts its seconds, ours jitter.
-    const uint64_t elapsed_ns = report.realtime_ns -
-                                std::min(report.realtime_ns, *start_ns_) +
-                                base::kNsPerSecond / 2;
-    return output_.write(
-        (is_first ? "[" : ",\n") +
-        view::memstats_record(report.rows[0], elapsed_ns / base::kNsPerSecond));
-  }
-
-  std::string rendered(const analysis::VmReport& report) const {
-    if (options_.common.format != Format::Text) {
-      return view::vm_json(report, is_watch_
-                                       ? base::JsonWriter::Layout::OneLine
-                                       : json_layout(options_.common.format));
-    }
-    // One VM has room for all that is known of it.
-    const bool with_bands = options_.verbose || report.rows.size() == 1;
-    return view::vm_text(report, {with_bands, is_watch_}, style_);
-  }
-
-  const VmOptions& options_;
-  bool is_watch_;
-  Output& output_;
-  view::TextStyle style_;
-  analysis::VmHistory history_;
-  std::optional<uint64_t> start_ns_;  // of the first record of memstats
-};
 
 base::Status read_once(source::VmSource& source, VmPrinter& printer) {
   base::Result<model::VmScan> scan = source.scan();
@@ -139,7 +74,9 @@ base::Status read_repeatedly(source::VmSource& source, VmPrinter& printer,
 base::Status read_vms(const VmOptions& options, VmAction action,
                       source::VmSource& source, const VmPolling& polling,
                       watch::StopSignals& signals, Output& output) {
-  VmPrinter printer(options, action == VmAction::Watch, output);
+  VmPrinter printer(options.common,
+                    {options.verbose, action == VmAction::Watch, false},
+                    output);
   base::Status status = base::Ok{};
   if (action == VmAction::Watch) {
     status = read_repeatedly(source, printer, options.loop, signals);
@@ -150,10 +87,41 @@ base::Status read_vms(const VmOptions& options, VmAction action,
   return status ? finished : status;
 }
 
+// What the words behind the action begin with, if it is a recording.
+std::string take_recording(std::vector<std::string>& words) {
+  if (words.empty() || !is_recording_name(words[0])) return "";
+  std::string path = std::move(words[0]);
+  words.erase(words.begin());
+  return path;
+}
+
+base::Result<ExitCode> show_recorded(const VmOptions& options, VmAction action,
+                                     const std::string& path) {
+  const bool is_watch = action == VmAction::Watch;
+  base::Result<Output> output = Output::open(options.common.output_path);
+  if (!output) return output.error();
+  VmPrinter printer(options.common, {options.verbose, is_watch, true}, *output);
+  const VmRecordedOptions recorded = {path, options.words, options.at,
+                                      options.loop.count};
+  base::Status status = is_watch ? replay_recorded_vms(recorded, printer)
+                                 : print_recorded_vms(recorded, printer);
+  base::Status finished = printer.finish(!status);
+  if (status) status = finished;
+  if (!status) return status.error();
+  return ExitCode::Done;
+}
+
 base::Result<ExitCode> run_vm(const VmOptions& given) {
   VmOptions options = given;
   const VmAction action = take_action(options.words);
+  const std::string recording = take_recording(options.words);
+  if (!recording.empty()) return show_recorded(options, action, recording);
   options.scan.targets = options.words;
+  // Of a guest that is slow the next reading tells; one alone has no next.
+  if (action != VmAction::List) {
+    options.scan.patience_ns =
+        std::min(options.scan.question.deadline_ns, options.loop.period_ns / 4);
+  }
   base::Result<source::Roots> roots =
       source::open_roots(options.common.proc_path);
   if (!roots) return roots.error();
@@ -200,9 +168,10 @@ Take into_duration(std::optional<uint64_t>& target) {
 }
 
 void add_vm_options(OptionTable& table, VmOptions& options) {
-  table.positional("list|watch|record|VM",
-                   "what to do (default list), then names, uuids or pids of "
-                   "VMs (default all)",
+  table.positional("list|watch|record|FILE|VM",
+                   "what to do (default list), a recording to read instead of "
+                   "this machine, then names, uuids or pids of VMs (default "
+                   "all)",
                    options.words, false);
   table.flag("-v,--verbose", "the bands of each VM and how each is known",
              options.verbose);
@@ -213,6 +182,10 @@ void add_vm_options(OptionTable& table, VmOptions& options) {
               [&options](uint64_t count) { options.loop.count = count; });
   table.value("--duration", "DUR", "end a watch after this time",
               into_duration(options.loop.duration_ns));
+  table.value("--at", "TIME",
+              "of a recording, another moment than its end: "
+              "2026-11-15T09:55:12Z, 90s after the start, tick:17, start",
+              options.at);
   table.flag("--host-only", "read /proc alone and ask no guest",
              [&options] { options.scan.asks_guests = false; });
   table.value("--qmp,--socket", "PATH",
@@ -230,9 +203,35 @@ void add_vm_options(OptionTable& table, VmOptions& options) {
                      {"text", "json", "jsonl", "memstats"});
 }
 
+// What is said of a recording must be of one, and the other way round.
+base::Status check_recorded_options(const VmOptions& options, VmAction action,
+                                    bool is_recorded) {
+  if (!is_recorded && !options.at.empty()) {
+    return base::fail(base::ErrorKind::Misused, "--at is for recordings",
+                      "tidemark vm list FILE.tdm --at 90s");
+  }
+  if (!is_recorded) return base::Ok{};
+  const bool asks =
+      options.poll_ns || !options.scan.question.control_path.empty();
+  if (action == VmAction::Record || asks) {
+    return base::fail(base::ErrorKind::Misused,
+                      "a recording is read, and nobody is asked or recorded",
+                      "tidemark vm list FILE.tdm");
+  }
+  if (action == VmAction::Watch && !options.at.empty()) {
+    return base::fail(base::ErrorKind::Misused,
+                      "watch shows all moments of a recording, --at one",
+                      "tidemark vm list FILE.tdm --at 90s");
+  }
+  return base::Ok{};
+}
+
 base::Status check_vm_options(const VmOptions& options) {
   std::vector<std::string> words = options.words;
   const VmAction action = take_action(words);
+  const bool is_recorded = !take_recording(words).empty();
+  base::Status fits = check_recorded_options(options, action, is_recorded);
+  if (!fits) return fits;
   if (!options.scan.question.control_path.empty() && words.size() != 1) {
     return base::fail(base::ErrorKind::Misused,
                       "a control socket belongs to one VM, which must be named",
@@ -273,6 +272,7 @@ Command vm_command() {
       {"tidemark vm watch -d 5 --format jsonl", "an object per 5 seconds"},
       {"tidemark vm --poll 1s", "with statistics of QEMU on meanwhile"},
       {"tidemark vm record debian-ci -o vm.tdm", "with the guest's figures"},
+      {"tidemark vm list vm.tdm --at 90s", "a moment of a recording"},
       {"tidemark vm watch 3310 --format memstats", "for memstats_chart"},
       {"tidemark vm 3310 --qmp /run/q.sock", "the socket told by hand"},
   };

@@ -7,9 +7,7 @@
 
 #include "base/clock.h"
 #include "base/escape.h"
-#include "base/shares.h"
 #include "base/units.h"
-#include "cli/guest_note.h"
 #include "cli/output_file.h"
 #include "cli/recording_head.h"
 #include "store/recorder.h"
@@ -20,36 +18,6 @@ namespace tidemark::cli {
 namespace {
 
 constexpr const char* kVmRecordExample = "tidemark vm record -o FILE.tdm";
-
-// Asks all guests at once and notes what is new of each.
-class GuestNotes {
- public:
-  GuestNotes(const source::Roots& roots, std::vector<source::FoundVm> vms,
-             source::QuestionOptions question)
-      : roots_(roots),
-        vms_(std::move(vms)),
-        question_(std::move(question)),
-        last_(vms_.size()) {}
-
-  base::Status add_to(model::Sample& sample) {
-    std::vector<std::string> notes(vms_.size());
-    base::in_threads(vms_.size(), [&](size_t i) {
-      notes[i] = guest_note(source::ask_guest(roots_, vms_[i], question_));
-    });
-    for (size_t i = 0; i < vms_.size(); ++i) {
-      if (notes[i] == last_[i]) continue;
-      sample.notes.push_back({vms_[i].id, notes[i]});
-      last_[i] = std::move(notes[i]);
-    }
-    return base::Ok{};
-  }
-
- private:
-  const source::Roots& roots_;
-  std::vector<source::FoundVm> vms_;
-  source::QuestionOptions question_;
-  std::vector<std::string> last_;
-};
 
 // Descendants are followed by the recording itself.
 std::vector<model::ProcessId> chosen_processes(const model::VmScan& scan) {
@@ -82,6 +50,23 @@ void tell_recorded(const VmRecordOptions& options,
                  ")");
 }
 
+// Those that have ended are missing; the recording ends with the last.
+base::Status add_vms(source::VmSource& source, model::Sample& sample) {
+  base::Result<model::VmScan> scan = source.scan();
+  const bool is_over = !scan && scan.error().kind == base::ErrorKind::Gone;
+  if (!scan && !is_over) return scan.error();
+  if (is_over) {
+    model::VmScan none;
+    none.started_realtime_ns = sample.started_realtime_ns;
+    none.started_monotonic_ns = sample.started_monotonic_ns;
+    none.ended_monotonic_ns = sample.started_monotonic_ns;
+    sample.vms = std::move(none);
+    return base::Ok{};
+  }
+  sample.vms = std::move(*scan);
+  return base::Ok{};
+}
+
 }  // namespace
 
 base::Status record_vms(const source::Roots& roots, source::VmSource& source,
@@ -92,8 +77,6 @@ base::Status record_vms(const source::Roots& roots, source::VmSource& source,
   if (scan->vms.empty()) {
     return base::fail(base::ErrorKind::NotFound, "no VMs are running here");
   }
-  base::Result<std::vector<source::FoundVm>> vms = source.choose();
-  if (!vms) return vms.error();
   base::Status room =
       make_room(options.common.output_path, false, kVmRecordExample);
   if (!room) return room;
@@ -108,13 +91,10 @@ base::Status record_vms(const source::Roots& roots, source::VmSource& source,
   watch::RecordSelection selection;
   selection.targets = chosen_processes(*scan);
   watch::RecordSource recorded(roots, std::move(selection), budget);
-  GuestNotes notes(roots, std::move(*vms), options.scan.question);
   watch::RecordHooks hooks;
   hooks.now_ns = base::monotonic_ns;
   hooks.wait_until = [&](uint64_t until) { return signals.wait_until(until); };
-  if (options.scan.asks_guests) {
-    hooks.add = [&](model::Sample& sample) { return notes.add_to(sample); };
-  }
+  hooks.add = [&](model::Sample& sample) { return add_vms(source, sample); };
   base::Result<watch::RecordResult> result =
       watch::record(recorded, **recorder, options.loop, hooks);
   if (!result) return result.error();

@@ -1,4 +1,4 @@
-// `vm record`: the processes of VMs in a recording, with what their guests say.
+// `vm record`: VMs in a recording, with their processes and what guests say.
 #pragma once
 
 #include "base/result.h"

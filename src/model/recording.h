@@ -103,6 +103,15 @@ struct RecordedTrace {
   bool operator==(const RecordedTrace&) const = default;
 };
 
+// What a recording holds of virtual machines.
+struct RecordedVms {
+  int64_t first_tick = 0;
+  int64_t last_tick = 0;
+  uint64_t tick_count = 0;  // in which they were read
+  uint64_t vm_count = 0;    // that ever were
+  bool operator==(const RecordedVms&) const = default;
+};
+
 struct RecordedNote {
   int64_t tick = 0;
   std::optional<int64_t> process;

@@ -14,6 +14,7 @@
 #include "model/process.h"
 #include "model/region.h"
 #include "model/trace.h"
+#include "model/vm.h"
 
 namespace tidemark::model {
 
@@ -50,6 +51,7 @@ struct Sample {
   // File systems whose files are memory; one list serves all processes.
   std::vector<DeviceNumber> memory_devices;
   std::optional<Trace> trace;  // of page allocations, since it began
+  std::optional<VmScan> vms;   // when they were asked for
   std::vector<MissedTick> missed_before;
   std::vector<ObserverNote> notes;
 };

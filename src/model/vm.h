@@ -55,6 +55,7 @@ struct GuestRam {
   Reading<uint64_t> ksm_bytes;       // of the resident, merged with others
   // What merging saves: those pages are in `resident` once for each user.
   Reading<uint64_t> ksm_saved_bytes;
+  bool operator==(const GuestRam&) const = default;
 };
 
 enum class VmRole : uint8_t {
@@ -72,6 +73,7 @@ struct VmProcess {
   Reading<SmapsFields> ram;           // guest RAM as it maps it
   std::optional<uint64_t> rss_bytes;  // as other tools show it
   std::optional<uint64_t> page_table_bytes;
+  bool operator==(const VmProcess&) const = default;
 };
 
 // What a guest's balloon driver may tell. Bytes, but for counts of events.
@@ -154,6 +156,7 @@ struct GuestAnswer {
   std::optional<bool> deflates_on_oom;
   std::optional<bool> reports_free_pages;
   uint64_t asked_ns = 0;  // how long that took
+  bool operator==(const GuestAnswer&) const = default;
 };
 
 // A large file that a process of the VM holds open: its disk, most likely.
@@ -161,6 +164,7 @@ struct VmImage {
   std::string path;
   uint64_t size_bytes = 0;
   Reading<uint64_t> cached_bytes;  // in the host's page cache
+  bool operator==(const VmImage&) const = default;
 };
 
 struct Vm {
@@ -170,10 +174,14 @@ struct Vm {
   std::string uuid;
   std::string cgroup_path;
   bool holds_kvm = false;  // else it is software emulation, known by its name
+  // When the smaps of its processes were read, by the clock of the scan: that
+  // costs most, and is not done for each of them.
+  uint64_t detail_monotonic_ns = 0;
   GuestRam ram;
   std::vector<VmProcess> processes;  // the monitor first
   std::vector<VmImage> images;       // largest cache first
   GuestAnswer guest;
+  bool operator==(const Vm&) const = default;
 };
 
 struct VmScan {
@@ -184,6 +192,7 @@ struct VmScan {
   // Processes whose descriptors may not be listed: one of them could be a VMM
   // under a name we do not know.
   uint64_t unseen_count = 0;
+  bool operator==(const VmScan&) const = default;
 };
 
 }  // namespace tidemark::model

@@ -13,100 +13,44 @@ namespace tidemark::parse {
 namespace {
 
 using nlohmann::json;
-using Names = std::array<std::string_view, model::kGuestFieldCount>;
 
-// In the order of GuestField; empty where the monitor does not have it.
-constexpr Names kQmpNames = {"stat-total-memory",
-                             "stat-free-memory",
-                             "stat-available-memory",
-                             "stat-disk-caches",
-                             "",
-                             "",
-                             "stat-swap-in",
-                             "stat-swap-out",
-                             "stat-major-faults",
-                             "stat-minor-faults",
-                             "stat-htlb-pgalloc",
-                             "stat-htlb-pgfail",
-                             "stat-oom-kills",
-                             "stat-alloc-stalls",
-                             "stat-async-scans",
-                             "stat-direct-scans",
-                             "stat-async-reclaims",
-                             "stat-direct-reclaims"};
-constexpr Names kCrosvmNames = {"total_memory",
-                                "free_memory",
-                                "available_memory",
-                                "disk_caches",
-                                "shared_memory",
-                                "unevictable_memory",
-                                "swap_in",
-                                "swap_out",
-                                "major_faults",
-                                "minor_faults",
-                                "hugetlb_allocations",
-                                "hugetlb_failures",
-                                "",
-                                "",
-                                "",
-                                "",
-                                "",
-                                ""};
+// What a monitor calls a field; empty where it does not have it. crosvm and
+// those that took its names differ only in the fields they lack.
+struct FieldNames {
+  std::string_view qmp;
+  std::string_view crosvm;
+  std::string_view firecracker;
+  std::string_view cloud;
+  std::string_view virsh;
+};
+using NameOf = std::string_view FieldNames::*;
 
-constexpr Names kFirecrackerNames = {"total_memory",
-                                     "free_memory",
-                                     "available_memory",
-                                     "disk_caches",
-                                     "",
-                                     "",
-                                     "swap_in",
-                                     "swap_out",
-                                     "major_faults",
-                                     "minor_faults",
-                                     "hugetlb_allocations",
-                                     "hugetlb_failures",
-                                     "oom_kill",
-                                     "alloc_stall",
-                                     "async_scan",
-                                     "direct_scan",
-                                     "async_reclaim",
-                                     "direct_reclaim"};
-constexpr Names kCloudNames = {"total_memory",
-                               "free_memory",
-                               "available_memory",
-                               "disk_caches",
-                               "",
-                               "",
-                               "swap_in",
-                               "swap_out",
-                               "major_faults",
-                               "minor_faults",
-                               "hugetlb_allocations",
-                               "hugetlb_failures",
-                               "oom_kills",
-                               "alloc_stalls",
-                               "async_scans",
-                               "direct_scans",
-                               "async_reclaims",
-                               "direct_reclaims"};
-constexpr Names kVirshNames = {"available",
-                               "unused",
-                               "usable",
-                               "disk_caches",
-                               "",
-                               "",
-                               "swap_in",
-                               "swap_out",
-                               "major_fault",
-                               "minor_fault",
-                               "hugetlb_pgalloc",
-                               "hugetlb_pgfail",
-                               "",
-                               "",
-                               "",
-                               "",
-                               "",
-                               ""};
+constexpr FieldNames shared_name(std::string_view qmp, std::string_view shared,
+                                 std::string_view virsh) {
+  return {qmp, shared, shared, shared, virsh};
+}
+
+// In the order of GuestField.
+constexpr std::array<FieldNames, model::kGuestFieldCount> kFieldNames = {{
+    shared_name("stat-total-memory", "total_memory", "available"),
+    shared_name("stat-free-memory", "free_memory", "unused"),
+    shared_name("stat-available-memory", "available_memory", "usable"),
+    shared_name("stat-disk-caches", "disk_caches", "disk_caches"),
+    {"", "shared_memory", "", "", ""},
+    {"", "unevictable_memory", "", "", ""},
+    shared_name("stat-swap-in", "swap_in", "swap_in"),
+    shared_name("stat-swap-out", "swap_out", "swap_out"),
+    shared_name("stat-major-faults", "major_faults", "major_fault"),
+    shared_name("stat-minor-faults", "minor_faults", "minor_fault"),
+    shared_name("stat-htlb-pgalloc", "hugetlb_allocations", "hugetlb_pgalloc"),
+    shared_name("stat-htlb-pgfail", "hugetlb_failures", "hugetlb_pgfail"),
+    {"stat-oom-kills", "", "oom_kill", "oom_kills", ""},
+    {"stat-alloc-stalls", "", "alloc_stall", "alloc_stalls", ""},
+    {"stat-async-scans", "", "async_scan", "async_scans", ""},
+    {"stat-direct-scans", "", "direct_scan", "direct_scans", ""},
+    {"stat-async-reclaims", "", "async_reclaim", "async_reclaims", ""},
+    {"stat-direct-reclaims", "", "direct_reclaim", "direct_reclaims", ""},
+}};
 
 const json* child(const json& object, std::string_view name) {
   if (!object.is_object()) return nullptr;
@@ -138,13 +82,14 @@ base::Result<json> returned(std::string_view line) {
   return json(*value);
 }
 
-model::GuestStats stats_in(const json& object, const Names& names) {
+model::GuestStats stats_in(const json& object, NameOf name_of) {
   // Virtio keeps these in 64 bits, and all of them set means "not told".
   constexpr uint64_t kNotTold = std::numeric_limits<uint64_t>::max();
   model::GuestStats stats;
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (names[i].empty()) continue;
-    const std::optional<uint64_t> value = count_of(child(object, names[i]));
+  for (size_t i = 0; i < kFieldNames.size(); ++i) {
+    const std::string_view name = kFieldNames[i].*name_of;
+    if (name.empty()) continue;
+    const std::optional<uint64_t> value = count_of(child(object, name));
     if (value && *value != kNotTold) stats.values[i] = value;
   }
   return stats;
@@ -242,7 +187,7 @@ base::Result<QmpGuestStats> parse_qmp_guest_stats(std::string_view line) {
   if (stats == nullptr || !stats->is_object() || !updated) {
     return malformed("guest-stats", line);
   }
-  return QmpGuestStats{stats_in(*stats, kQmpNames), *updated};
+  return QmpGuestStats{stats_in(*stats, &FieldNames::qmp), *updated};
 }
 
 base::Result<CrosvmBalloon> parse_crosvm_balloon(std::string_view packet) {
@@ -264,7 +209,7 @@ base::Result<CrosvmBalloon> parse_crosvm_balloon(std::string_view packet) {
   if (stats == nullptr || !stats->is_object() || !actual) {
     return malformed("crosvm", packet);
   }
-  balloon.stats = stats_in(*stats, kCrosvmNames);
+  balloon.stats = stats_in(*stats, &FieldNames::crosvm);
   balloon.balloon_bytes = *actual;
   return balloon;
 }
@@ -295,7 +240,8 @@ base::Result<BalloonTelling> parse_firecracker_stats(std::string_view body) {
   if (!pages || *pages > kMostPages) {
     return malformed("balloon/statistics", body);
   }
-  return BalloonTelling{stats_in(*root, kFirecrackerNames), *pages << 12};
+  return BalloonTelling{stats_in(*root, &FieldNames::firecracker),
+                        *pages << 12};
 }
 
 base::Result<BalloonTelling> parse_cloud_stats(std::string_view body) {
@@ -306,7 +252,8 @@ base::Result<BalloonTelling> parse_cloud_stats(std::string_view body) {
   if (!actual) return malformed("vm.balloon-stats", body);
   const json* nested = child(*root, "stats");
   return BalloonTelling{
-      stats_in(nested != nullptr ? *nested : *root, kCloudNames), *actual};
+      stats_in(nested != nullptr ? *nested : *root, &FieldNames::cloud),
+      *actual};
 }
 
 base::Result<CloudVm> parse_cloud_vm(std::string_view body) {
@@ -341,8 +288,8 @@ base::Result<VirshBalloon> parse_virsh_balloon(std::string_view text) {
     line.remove_prefix(kPrefix.size());
     const std::string_view whole = line;
     const std::string_view name = base::take_until(line, '=');
-    const auto known = std::ranges::find(kVirshNames, name);
-    const bool is_ours = known != kVirshNames.end() || name == "maximum" ||
+    const auto known = std::ranges::find(kFieldNames, name, &FieldNames::virsh);
+    const bool is_ours = known != kFieldNames.end() || name == "maximum" ||
                          name == "current" || name == "last-update";
     if (name.empty() || !is_ours) continue;
     const std::optional<uint64_t> value = base::parse_u64(line);
@@ -355,7 +302,7 @@ base::Result<VirshBalloon> parse_virsh_balloon(std::string_view text) {
     } else if (name == "last-update") {
       found.updated_realtime_s = *value;
     } else {
-      const auto field = static_cast<size_t>(known - kVirshNames.begin());
+      const auto field = static_cast<size_t>(known - kFieldNames.begin());
       found.stats.values[field] = is_amount(field) ? *value * 1024 : *value;
     }
   }

@@ -110,6 +110,7 @@ base::Status Recorder::Writer::finish() {
   statements_.reset();
   interned_.reset();
   trace_.reset();
+  vms_.reset();
   // Rows that came in out of order leave pages half empty; a tenth is gained.
   // Not worth the time, and the room beside it, for a large one. Through the
   // log: the other way a kill would leave a file that only its journal can
@@ -175,6 +176,7 @@ base::Status Recorder::Writer::write(const Sample& sample) {
   if (status) status = write_machine(sample);
   if (status && sample.has_processes) status = write_cgroups(sample);
   if (status) status = write_trace(sample);
+  if (status) status = write_vms(sample);
   if (!status) return status;
   ++next_tick_;
   state_.tick_count = static_cast<uint64_t>(next_tick_);

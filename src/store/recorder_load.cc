@@ -183,6 +183,7 @@ base::Status Recorder::Writer::load() {
   state_.tick_count = static_cast<uint64_t>(next_tick_);
   state_.committed_tick_count = state_.tick_count;
   trace_.reset();
+  vms_.reset();
   is_stale_ = false;
   return base::Ok{};
 }

@@ -28,6 +28,16 @@ base::Status Recorder::Writer::write_trace(const Sample& sample) {
   return trace_->write(*sample.trace, next_tick_, *interned_);
 }
 
+base::Status Recorder::Writer::write_vms(const Sample& sample) {
+  if (!sample.vms) return base::Ok{};
+  if (!vms_) {
+    base::Result<VmRows> rows = VmRows::open(database_);
+    if (!rows) return rows.error();
+    vms_ = std::move(*rows);
+  }
+  return vms_->write(*sample.vms, next_tick_, *interned_);
+}
+
 base::Result<Recorder::Writer::Group*> Recorder::Writer::group_of(
     const model::Cgroup& cgroup) {
   const GroupKey key(cgroup.path, cgroup.inode_id);

@@ -21,6 +21,7 @@
 #include "store/process_rows.h"
 #include "store/recorder.h"
 #include "store/trace_rows.h"
+#include "store/vm_rows.h"
 
 namespace tidemark::store {
 
@@ -104,6 +105,7 @@ class Recorder::Writer {
   base::Status write_categories();
 
   base::Status write_trace(const model::Sample& sample);
+  base::Status write_vms(const model::Sample& sample);
   base::Status write_machine(const model::Sample& sample);
   base::Status write_cgroups(const model::Sample& sample);
   base::Result<Group*> group_of(const model::Cgroup& cgroup);
@@ -137,6 +139,7 @@ class Recorder::Writer {
   std::map<GroupKey, Group> groups_;
   CategorySums totals_{};
   std::optional<TraceRows> trace_;  // once there is one
+  std::optional<VmRows> vms_;       // the same
 };
 
 }  // namespace tidemark::store

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -309,6 +310,27 @@ base::Result<std::optional<model::RecordedTrace>> Recording::trace() const {
 }
 base::Result<model::Trace> Recording::trace_at(int64_t tick) const {
   return reader_->trace_at(tick);
+}
+base::Result<std::optional<model::RecordedVms>> Recording::vms() const {
+  return reader_->vms();
+}
+base::Status Recording::walk_vms(int64_t first, int64_t last,
+                                 const VmVisitor& visit) const {
+  return reader_->walk_vms(first, last, visit);
+}
+base::Result<std::vector<model::VmScan>> Recording::vm_scans(
+    int64_t first, int64_t last) const {
+  std::vector<model::VmScan> scans;
+  base::Status status = reader_->walk_vms(
+      first, last, [&](int64_t, model::VmScan scan) -> base::Status {
+        scans.push_back(std::move(scan));
+        return base::Ok{};
+      });
+  if (!status) return status.error();
+  return scans;
+}
+base::Result<std::vector<model::VmScan>> Recording::vm_scans() const {
+  return vm_scans(0, std::numeric_limits<int64_t>::max());
 }
 base::Result<model::Timeline> Recording::timeline(
     const ProcessSet& processes) const {

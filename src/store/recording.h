@@ -92,6 +92,19 @@ class Recording {
   // begun. What rises is kept of the last one alone: others have no lows.
   base::Result<model::Trace> trace_at(int64_t tick) const;
 
+  // Empty when virtual machines were not read.
+  base::Result<std::optional<model::RecordedVms>> vms() const;
+  // As they were read in each tick from `first` to `last` that they were read
+  // in, in order; those of a tick are what make_vm_report takes. None is no
+  // failure. The visit's failure ends the walk.
+  using VmVisitor =
+      std::function<base::Status(int64_t tick, model::VmScan scan)>;
+  base::Status walk_vms(int64_t first, int64_t last,
+                        const VmVisitor& visit) const;
+  base::Result<std::vector<model::VmScan>> vm_scans(int64_t first,
+                                                    int64_t last) const;
+  base::Result<std::vector<model::VmScan>> vm_scans() const;  // all
+
   base::Result<model::Timeline> timeline(const ProcessSet& processes) const;
   // By object, those that were ever at least so large.
   base::Result<std::vector<model::Series>> series(const ProcessSet& processes,

@@ -1,8 +1,8 @@
-// The inside of store::Recording. Its methods are in nine files: loading
+// The inside of store::Recording. Its methods are in ten files: loading
 // (recording.cc), one moment (recording_moment.cc, recording_mappings.cc), all
 // moments of a span (recording_walk.cc), sums over time (recording_sums.cc,
 // recording_bands.cc), lists (recording_lists.cc), the machine
-// (recording_machine.cc), and the trace
+// (recording_machine.cc), virtual machines (recording_vms.cc), and the trace
 // (recording_trace.cc).
 #pragma once
 
@@ -94,6 +94,8 @@ class Recording::Reader {
   base::Result<std::vector<TableSize>> table_sizes();
   base::Result<std::optional<model::RecordedTrace>> trace();
   base::Result<model::Trace> trace_at(int64_t tick);
+  base::Result<std::optional<model::RecordedVms>> vms();
+  base::Status walk_vms(int64_t first, int64_t last, const VmVisitor& visit);
 
   const std::string& path() const { return database_.path(); }
   const model::RecordingInfo& info() const { return info_; }
@@ -164,6 +166,11 @@ class Recording::Reader {
                                  model::Trace& trace);
   base::Status read_trace_lows(uint64_t count, const TraceParts& parts,
                                model::Trace& trace);
+  struct VmParts;
+  base::Status load_vm_heads(VmParts& parts);
+  base::Status load_vm_ticks(int64_t first, int64_t last, VmParts& parts);
+  std::optional<std::string> vm_word(VmParts& parts, int64_t id);
+  base::Status fill_vm_scan(VmParts& parts, model::VmScan& scan);
   void fill_tier(int64_t tick, int64_t id, model::Process& process);
   base::Status fill_machine_at(int64_t tick, model::Sample& sample);
   base::Status fill_cgroups_at(int64_t tick, model::Sample& sample);

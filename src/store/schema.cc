@@ -417,6 +417,23 @@ base::Status create_schema(Database& database) {
       "PRAGMA user_version=" + std::to_string(kSchemaVersion) + "; COMMIT;");
 }
 
+base::Result<bool> has_section(Database& database,
+                               std::span<const char* const> tables,
+                               std::string_view what) {
+  size_t count = 0;
+  for (const char* name : tables) {
+    base::Result<bool> is_there = database.has_table(name);
+    if (!is_there) return is_there.error();
+    count += *is_there ? 1 : 0;
+  }
+  if (count != 0 && count != tables.size()) {
+    return base::fail(base::ErrorKind::Malformed,
+                      database.path() + ": damaged: a part of " +
+                          std::string(what) + " is missing");
+  }
+  return count != 0;
+}
+
 base::Status check_schema(Database& database) {
   struct stat info {};
   if (::stat(database.path().c_str(), &info) == 0 && info.st_size == 0) {

@@ -4,10 +4,11 @@
 // Tables hold KiB and units of 4 KiB, because they fit in fewer bytes; views
 // hold bytes and nanoseconds. Each source has a section of its own, told by the
 // prefix of its tables (proc_, machine_, cgroup_), so that others can join:
-// traces do with trace_ (trace_schema.h).
+// traces do with trace_ (trace_schema.h), virtual machines with vm_.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -40,5 +41,11 @@ base::Status create_schema(Database& database);
 // Refuses what is not a recording, newer than we are, or cut short, with a
 // sentence each.
 base::Status check_schema(Database& database);
+
+// Whether a section that joins later is there, by its tables: all of them or
+// none. Malformed, naming it, where a part is missing.
+base::Result<bool> has_section(Database& database,
+                               std::span<const char* const> tables,
+                               std::string_view what);
 
 }  // namespace tidemark::store

@@ -8,6 +8,7 @@
 
 #include "store/schema.h"
 #include "store/trace_schema.h"
+#include "store/vm_schema.h"
 
 namespace tidemark::store {
 namespace {
@@ -173,8 +174,37 @@ std::string trace_script(bool has_additions) {
          "(SELECT old FROM temp.thin WHERE old <> new);";
 }
 
-std::string script(const std::string& of_trace) {
-  return "BEGIN IMMEDIATE;" + of_trace +
+// The columns of a table behind its key.
+base::Result<std::string> columns_behind(Database& database,
+                                         const VmChangeTable& table) {
+  base::Result<Statement> row =
+      database.prepare("SELECT * FROM " + std::string(table.name) + " LIMIT 0");
+  if (!row) return row.error();
+  std::string names;
+  for (int i = 2; i < row->column_count(); ++i)
+    names += (names.empty() ? "" : ", ") + row->column_name(i);
+  return names;
+}
+
+base::Result<std::string> vm_script(Database& database) {
+  base::Result<bool> is_there = has_vm_section(database);
+  if (!is_there) return is_there.error();
+  if (!*is_there) return std::string();
+  std::string all;
+  for (const VmChangeTable& table : kVmChangeTables) {
+    base::Result<std::string> columns = columns_behind(database, table);
+    if (!columns) return columns;
+    all += move_plain(table.name, table.thing, *columns);
+  }
+  return all +
+         "UPDATE vm_tick SET is_full = 1 WHERE tick IN (SELECT new FROM "
+         "temp.thin WHERE old IN (SELECT tick FROM vm_tick WHERE is_full));"
+         "DELETE FROM vm_tick WHERE tick IN "
+         "(SELECT old FROM temp.thin WHERE old <> new);";
+}
+
+std::string script(const std::string& of_sections) {
+  return "BEGIN IMMEDIATE;" + of_sections +
          move_rows("proc_change", "process, no",
                    "trait, size, pss, pss_dirty, shared_clean, shared_dirty, "
                    "private_clean, private_dirty, referenced, anonymous, swap, "
@@ -249,8 +279,10 @@ base::Result<uint64_t> thin_once(Database& database, int64_t newest) {
   if (!has_trace) return has_trace.error();
   base::Result<bool> has_additions = has_trace_additions(database);
   if (!has_additions) return has_additions.error();
-  status = database.execute(
-      script(*has_trace ? trace_script(*has_additions) : std::string()));
+  base::Result<std::string> of_vms = vm_script(database);
+  if (!of_vms) return of_vms.error();
+  status = database.execute(script(
+      (*has_trace ? trace_script(*has_additions) : std::string()) + *of_vms));
   if (!status) {
     if (database.is_in_transaction()) {
       base::Status undone = database.execute("ROLLBACK");

@@ -1,7 +1,7 @@
 #include "store/trace_schema.h"
 
-#include <span>
 #include <string>
+#include <string_view>
 
 #include "store/schema.h"
 
@@ -217,22 +217,7 @@ CREATE VIEW trace_spans AS
   FROM trace_changes c;
 )sql";
 
-// All of them or none.
-base::Result<bool> has_tables(Database& database,
-                              std::span<const char* const> names) {
-  size_t count = 0;
-  for (const char* name : names) {
-    base::Result<bool> is_there = database.has_table(name);
-    if (!is_there) return is_there.error();
-    count += *is_there ? 1 : 0;
-  }
-  if (count != 0 && count != names.size()) {
-    return base::fail(
-        base::ErrorKind::Malformed,
-        database.path() + ": damaged: a part of the trace is missing");
-  }
-  return count != 0;
-}
+constexpr std::string_view kTraceWords = "the trace";
 
 }  // namespace
 
@@ -243,11 +228,11 @@ base::Status create_trace_section(Database& database) {
 }
 
 base::Result<bool> has_trace_section(Database& database) {
-  return has_tables(database, kTraceTableNames);
+  return has_section(database, kTraceTableNames, kTraceWords);
 }
 
 base::Result<bool> has_trace_additions(Database& database) {
-  return has_tables(database, kAdditionalTableNames);
+  return has_section(database, kAdditionalTableNames, kTraceWords);
 }
 
 base::Status add_trace_additions(Database& database) {

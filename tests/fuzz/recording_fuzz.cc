@@ -66,6 +66,8 @@ void ask(const store::Recording& recording, const std::string& path) {
     }
   }
   (void)recording.trace();
+  base::Result<std::vector<model::VmScan>> scans = recording.vm_scans();
+  if (!scans) expect_named(scans.error(), path);
   base::Result<model::Timeline> timeline = recording.timeline({});
   if (timeline && timeline->points.size() != recording.ticks().size()) {
     std::abort();

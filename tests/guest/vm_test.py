@@ -32,23 +32,26 @@ LAST = 8 * MIB
 DEVICE = "/machine/peripheral/balloon0"
 POLLING = "guest-stats-polling-interval"
 
-SCRIPT = f"""
+# For scripts of guests that are stepped by their balloon.
+FUNCTIONS = """
 # In pages, whether the guest's total follows the balloon or not.
-balloon() {{
-  awk '/^balloon_inflate/ {{ a = $2 }} /^balloon_deflate/ {{ b = $2 }} END {{ print a - b }}' \\
+balloon() {
+  awk '/^balloon_inflate/ { a = $2 } /^balloon_deflate/ { b = $2 } END { print a - b }' \\
     /proc/vmstat
-}}
-until_above() {{
+}
+until_above() {
   while [ "$(balloon)" -lt "$1" ]; do usleep 100000; done
-}}
-until_below() {{
+}
+until_below() {
   while [ "$(balloon)" -gt "$1" ]; do usleep 100000; done
-}}
+}
 # Its length must not change between counting and sending.
-step() {{
+step() {
   cat /proc/meminfo >/run/meminfo
   send "$1" /run/meminfo
-}}
+}
+"""
+SCRIPT = FUNCTIONS + f"""
 step idle
 until_above {BALLOON // 4096}
 step inflated
@@ -163,7 +166,7 @@ class Checks:
     @classmethod
     def take(cls, step, begin):
         begin()
-        wait_for(lambda: step in cls.guest.outputs())
+        wait_for(lambda: step in cls.guest.outputs(), 120)
         if step == "idle":
             cls.first = read_vm(cls.pid)
             cls.monitor.set_polling(1)

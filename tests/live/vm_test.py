@@ -4,8 +4,7 @@
 import contextlib
 import json
 import os
-import pathlib
-import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -16,29 +15,14 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import live
 import vmm
+from stand_in import StandIn
 
-SCRIPT = pathlib.Path(__file__).with_name("vmm.py")
 DEADLINE_NS = 500_000_000
 
 
-class StandIn:
-    """Ended by pid, whatever happens."""
-
-    def __init__(self, program, arguments, mode, path, **variables):
-        self.process = subprocess.Popen(
-            [program, "-S", "-E", SCRIPT, *arguments], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, text=True, env={"MODE": mode, "SOCKET": path, **variables})
-        self.pid = self.process.pid
-        if self.process.stdout.readline() != "ready\n":
-            self.end()
-            raise AssertionError("the stand-in did not start")
-
-    def end(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
+def end_quietly(pid):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
 
 
 class Vms(unittest.TestCase):
@@ -47,18 +31,10 @@ class Vms(unittest.TestCase):
         self.count = 0
 
     def start(self, name, mode="ok", path=None, **variables):
-        program = f"{self.folder}/{name}"
-        if not os.path.exists(program):
-            shutil.copy(os.path.realpath(sys.executable), program)
         self.count += 1
         path = path or f"{self.folder}/{self.count}.sock"
-        arguments = {
-            "crosvm": ["run", "--mem", vmm.RAM // vmm.MIB, "--socket", path],
-            "firecracker": ["--api-sock", path, "--id", "fc"],
-            "cloud-hypervisor": ["--api-socket", f"path={path}"],
-            "qemu-system-x86_64": ["-m", vmm.RAM // vmm.MIB, "-name", "guest=stand-in",
-                                   "-qmp", f"unix:{path},server=on"]}[name]
-        stand_in = StandIn(program, map(str, arguments), mode, path, **variables)
+        stand_in = StandIn(self.folder, name, mode, path, **variables)
+        stand_in.wait_ready()
         self.addCleanup(stand_in.end)
         return stand_in
 
@@ -92,12 +68,29 @@ class Vms(unittest.TestCase):
                 self.assertEqual((vm["ram"]["found_by"], vm["ram"]["resident_by"]),
                                  (found_by, resident_by))
 
+    def test_ram_that_was_plugged_in_is_ram(self):
+        plugged = 32 * vmm.MIB
+        vm = self.read(self.start("qemu-system-x86_64", PLUGGED=str(plugged)))
+        self.assertEqual(vm["ram"]["found_by"], "size")
+        self.assertEqual(vm["ram"]["configured_bytes"], vmm.RAM + plugged)
+        self.assertEqual(vm["ram"]["resident_bytes"], vmm.TOUCHED + plugged)
+
     def test_crosvm_that_does_not_tell_says_why(self):
         for mode, state in (("errno", "silent"), ("none", "no_balloon"), ("hang", "silent"),
                             ("sentence", "failed"), ("garbage", "failed"),
                             ("gone", "unreachable")):
             with self.subTest(mode):
                 self.assertEqual(self.state("crosvm", mode), state)
+
+    def test_crosvm_in_another_language_is_asked_by_its_program(self):
+        stand_in = self.start("crosvm", "garbage")
+        # What runs again is a Python, and its first word a script.
+        told = json.dumps({"BalloonStats": {"stats": vmm.STATS, "balloon_actual": vmm.BALLOON}})
+        with open(f"{self.folder}/balloon_stats", "w", encoding="utf-8") as script:
+            script.write(f"print({told!r})")
+        vm = live.run_json("vm", stand_in.pid, cwd=self.folder)["vms"][0]
+        self.assert_split(vm)
+        self.assertEqual(vm["guest"]["source"], "crosvm balloon_stats")
 
     def test_a_socket_in_a_directory_is_found(self):
         path = f"{self.folder}/sockets"
@@ -214,19 +207,189 @@ class Vms(unittest.TestCase):
         # And what we read ourselves.
         live.run("import", written, "-o", f"{self.folder}/vm.tdm")
 
+    def record(self, *arguments):
+        file = f"{self.folder}/vm.tdm"
+        done = live.run("vm", "record", *arguments, "-o", file, "-d", "200ms")
+        return file, done
+
     def test_a_recording_has_the_processes_and_what_the_guest_said(self):
         stand_in = self.start("crosvm")
-        file = f"{self.folder}/vm.tdm"
-        done = live.run("vm", "record", stand_in.pid, "-o", file, "-d", "200ms", "-n", "3")
+        file, done = self.record(stand_in.pid, "-n", "3")
         self.assertIn("recorded 3 samples", done.stderr)
         peak = live.run_json("peak", file)
         self.assertEqual([p["pid"] for p in peak["processes"]], [stand_in.pid])
+        recorded = live.run_json("vm", "list", file)
+        self.assert_split(recorded["vms"][0])
+        now = self.read(stand_in)
+        for name in ("ram", "balloon", "images", "findings"):
+            self.assertEqual(recorded["vms"][0][name], now[name], name)
+        # All but the monitor, which is a Python and breathes.
+        self.assertEqual(recorded["vms"][0]["bands"][:-1], now["bands"][:-1])
+        self.assertEqual(live.run_json("info", file)["vms"]["vm_count"], 1)
         with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as base:
-            notes = [row[0] for row in base.execute("SELECT text FROM notes")]
-        told = [note for note in notes if note.startswith("guest: ")]
-        self.assertEqual(len(told), 1, "it has not changed")
-        self.assertIn(f"balloon_actual {vmm.BALLOON}", told[0])
-        self.assertIn(f"total_memory {vmm.TOTAL}", told[0])
+            told = base.execute("SELECT balloon_bytes, total_bytes FROM vm_guest_changes").fetchall()
+            notes = base.execute("SELECT count(*) FROM notes WHERE text LIKE 'guest%'").fetchone()[0]
+        self.assertEqual(set(told), {(vmm.BALLOON, vmm.TOTAL)})
+        self.assertEqual(notes, 0, "figures are no words")
+
+    def test_a_recording_is_replayed_line_by_line(self):
+        first, second = self.start("crosvm"), self.start("crosvm")
+        file, _ = self.record("-n", "4")
+        lines = live.run("vm", "watch", file, "--format", "jsonl").stdout.splitlines()
+        self.assertEqual(len(lines), 4)
+        for line in lines:
+            self.assertLessEqual({first.pid, second.pid}, {v["pid"] for v in json.loads(line)["vms"]})
+        lines = live.run("vm", "watch", file, second.pid, "--format", "jsonl").stdout.splitlines()
+        self.assertEqual({v["pid"] for line in lines for v in json.loads(line)["vms"]}, {second.pid})
+        early = live.run_json("vm", "list", file, "--at", "start")
+        self.assertEqual(early["time"], json.loads(lines[0])["time"])
+        self.assertNotEqual(live.run("vm", "list", file, "nobody", check=False).returncode, 0)
+
+    def test_a_recording_goes_on_when_one_vm_ends_and_ends_with_the_last(self):
+        first, second = self.start("crosvm"), self.start("crosvm")
+        file = f"{self.folder}/vm.tdm"
+        with subprocess.Popen([live.TIDEMARK, "vm", "record", str(first.pid), str(second.pid),
+                               "-o", file, "-d", "200ms"], stderr=subprocess.PIPE) as record:
+            time.sleep(1)
+            first.end()
+            time.sleep(1)
+            second.end()
+            record.communicate(timeout=20)
+        self.assertEqual(record.returncode, 0)
+        pids = [{v["pid"] for v in json.loads(line)["vms"]} for line in
+                live.run("vm", "watch", file, "--format", "jsonl").stdout.splitlines()]
+        self.assertEqual(pids[0], {first.pid, second.pid})
+        self.assertEqual(pids[-1] - {second.pid}, set())
+
+    def test_kill_costs_a_recording_its_last_period(self):
+        stand_in = self.start("crosvm")
+        file = f"{self.folder}/vm.tdm"
+        record = subprocess.Popen([live.TIDEMARK, "vm", "record", str(stand_in.pid), "-o", file,
+                                   "-d", "250ms"], stderr=subprocess.DEVNULL)
+        self.addCleanup(record.wait)
+        time.sleep(4)
+        killed = time.time_ns()
+        record.kill()
+        lines = live.run("vm", "watch", file, "--format", "jsonl").stdout.splitlines()
+        self.assertGreater(len(lines), 8)
+        with contextlib.closing(sqlite3.connect(file)) as base:
+            last = base.execute("SELECT max(utc_ns) FROM vm_ticks").fetchone()[0]
+        self.assertLess(killed - last, 1_800_000_000, "what is older was committed")
+
+    def test_memstats_comes_back_from_a_recording(self):
+        stand_in = self.start("crosvm")
+        file, _ = self.record(stand_in.pid, "-n", "3")
+        written = f"{self.folder}/memstats.json"
+        live.run("vm", "watch", file, "--format", "memstats", "-o", written)
+        with open(written, encoding="utf-8") as source:
+            records = json.load(source)
+        self.assertEqual(len(records), 3)
+        again = f"{self.folder}/again.tdm"
+        live.run("import", written, "-o", again)
+        lines = live.run("vm", "watch", again, "--format", "memstats").stdout
+        self.assertEqual([r["balloon_stats"] for r in json.loads(lines)],
+                         [r["balloon_stats"] for r in records])
+
+    def test_a_last_record_without_balloon_is_kept(self):
+        written = f"{self.folder}/memstats.json"
+        smaps = {"Rss": 1000, "Pss": 900, "Private_Dirty": 800}
+        stats = {"total_memory": vmm.TOTAL, "free_memory": vmm.FREE, "disk_caches": vmm.CACHES}
+        with open(written, "w", encoding="utf-8") as file:
+            json.dump([{"timestamp": i, "stats": [{"pid": 7, "name": "crosvm", "smaps": smaps}],
+                        "balloon_stats": {"stats": stats, "balloon_actual": vmm.BALLOON}
+                        if i == 0 else None} for i in range(2)], file)
+        file = f"{self.folder}/vm.tdm"
+        live.run("import", written, "-o", file)
+        states = [json.loads(line)["vms"][0]["guest"]["state"] for line in
+                  live.run("vm", "watch", file, "--format", "jsonl").stdout.splitlines()]
+        self.assertEqual(states, ["told", "failed"])
+
+    def test_sigterm_ends_a_watch_with_all_it_has_read(self):
+        stand_in = self.start("crosvm")
+        written = f"{self.folder}/memstats.json"
+        watch = subprocess.Popen([live.TIDEMARK, "vm", "watch", str(stand_in.pid), "-d", "200ms",
+                                  "--format", "memstats", "-o", written])
+        time.sleep(2)
+        watch.terminate()
+        self.assertEqual(watch.wait(20), 0)
+        with open(written, encoding="utf-8") as file:
+            self.assertGreater(len(json.load(file)), 3)
+
+    def test_a_child_that_dies_or_is_a_zombie_costs_its_row_alone(self):
+        stand_in = self.start("crosvm", CHILD="1")
+        child = int(stand_in.process.stdout.readline())
+        self.addCleanup(end_quietly, child)
+        with subprocess.Popen([live.TIDEMARK, "vm", "watch", str(stand_in.pid), "-d", "200ms",
+                               "-n", "10", "--json"], stdout=subprocess.PIPE, text=True) as watch:
+            first = json.loads(watch.stdout.readline())["vms"][0]
+            os.kill(child, signal.SIGKILL)  # its parent never waits for it
+            rest = [json.loads(line)["vms"][0] for line in watch.stdout]
+        self.assertEqual(watch.returncode, 0)
+        self.assertIn(child, [p["pid"] for p in first["processes"]])
+        self.assertEqual(len(rest), 9)
+        self.assertEqual([p["pid"] for p in rest[-1]["processes"]], [stand_in.pid])
+
+    def test_a_silent_vm_costs_the_others_no_reading(self):
+        silent, quick = self.start("crosvm", "hang"), self.start("crosvm")
+        start = time.monotonic()
+        lines = live.run("vm", "watch", "-d", "250ms", "-n", "9", "--json").stdout.splitlines()
+        took = time.monotonic() - start
+        # Eight periods, and what ending waits for the last question.
+        self.assertLess(took, 8 * 0.25 + DEADLINE_NS / 1e9 + 0.5)
+        reports = [{v["pid"]: v for v in json.loads(line)["vms"]} for line in lines]
+        self.assertEqual([r[quick.pid]["guest"]["state"] for r in reports], ["told"] * 9)
+        self.assertEqual(reports[-1][silent.pid]["guest"]["state"], "silent")
+        # Only the first reading waits for it, and not for long.
+        reads = [json.loads(line)["read_ns"] for line in lines]
+        self.assertLess(sorted(reads)[len(reads) // 2], 60_000_000, reads)
+
+    def test_fifty_vms_cost_little_and_a_silent_one_nothing(self):
+        """The bar is 3 % of a core, and `./dev bench vm` measures it; here only a
+        watch that reads everything each second would fail."""
+        kinds = ("crosvm", "firecracker", "cloud-hypervisor", "qemu-system-x86_64")
+        vms = [StandIn(self.folder, kinds[i % 4], "ok" if i else "hang", f"{self.folder}/m{i}")
+               for i in range(50)]
+        for vm in vms:
+            self.addCleanup(vm.end)
+        for vm in vms:
+            vm.wait_ready()
+        written = f"{self.folder}/watch"
+        with open(written, "w", encoding="utf-8") as out:
+            watch = subprocess.Popen([live.TIDEMARK, "vm", "watch", "-d", "1s", "--json"], stdout=out)
+        time.sleep(3)  # the first reading is of everything
+        before, start = live.cpu_seconds(watch.pid), time.monotonic()
+        time.sleep(6)
+        share = (live.cpu_seconds(watch.pid) - before) / (time.monotonic() - start)
+        watch.terminate()
+        self.assertEqual(watch.wait(20), 0)
+        self.assertLess(share, 0.12)
+        with open(written, encoding="utf-8") as file:
+            last = {v["pid"]: v for v in json.loads(file.read().splitlines()[-1])["vms"]}
+        self.assertEqual({last[vm.pid]["guest"]["state"] for vm in vms[1:]}, {"told"})
+
+    def test_a_watch_of_a_vm_that_ends_says_so(self):
+        stand_in = self.start("crosvm")
+        with subprocess.Popen([live.TIDEMARK, "vm", "watch", str(stand_in.pid), "-d", "200ms",
+                               "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as watch:
+            watch.stdout.readline()
+            stand_in.end()
+            errors = watch.communicate(timeout=20)[1]
+        self.assertEqual(watch.returncode, 3)
+        self.assertIn("have ended", errors)
+
+    def test_a_watch_reads_smaps_again_when_memory_has_moved(self):
+        stand_in = self.start("firecracker", GROW="1")
+        with subprocess.Popen([live.TIDEMARK, "vm", "watch", str(stand_in.pid), "-d", "250ms",
+                               "-n", "16", "--json"], stdout=subprocess.PIPE, text=True) as watch:
+            first = json.loads(watch.stdout.readline())["vms"][0]
+            time.sleep(0.6)
+            stand_in.process.stdin.write("grow\n")
+            stand_in.process.stdin.flush()
+            rest = [json.loads(line)["vms"][0] for line in watch.stdout]
+        self.assertEqual(first["ram"]["resident_bytes"], vmm.TOUCHED)
+        self.assertEqual(rest[-1]["ram"]["resident_bytes"], vmm.RAM)
+        self.assertGreater(max(v["smaps_age_ns"] for v in rest), 0, "it is not read each time")
 
     def test_memstats_of_two_is_refused(self):
         self.start("crosvm"), self.start("crosvm")

@@ -21,19 +21,23 @@ BALLOON = 16 * MIB
 TOTAL = 80 * MIB  # deflates on OOM: the balloon is in it
 FREE, CACHES = 40 * MIB, 8 * MIB
 MODE = os.environ.get("MODE", "ok")
+PLUGGED = int(os.environ.get("PLUGGED", 0))  # bytes of RAM beside the first
 
 
-def guest_ram(memfd):
+def touch(ram, size):
+    for at in range(0, size, mmap.PAGESIZE):
+        ram[at] = 1
+
+
+def guest_ram(memfd, size):
     if memfd:
         fd = os.memfd_create(memfd)
-        os.truncate(fd, RAM)
-        ram = mmap.mmap(fd, RAM)
+        os.truncate(fd, size)
+        ram = mmap.mmap(fd, size)
     else:
-        ram = mmap.mmap(-1, RAM, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        ram = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         # As monitors do; it also parts the area from its neighbours.
         ram.madvise(mmap.MADV_DONTDUMP)
-    for at in range(0, TOUCHED, mmap.PAGESIZE):
-        ram[at] = 1
     return ram
 
 
@@ -95,8 +99,8 @@ def qmp_answer(request):
     arguments = request.get("arguments", {})
     name = arguments.get("property", arguments.get("path", request["execute"]))
     known = {
-        "qmp_capabilities": {}, "query-balloon": {"actual": RAM - BALLOON},
-        "query-memory-size-summary": {"base-memory": RAM, "plugged-memory": 0},
+        "qmp_capabilities": {}, "query-balloon": {"actual": RAM + PLUGGED - BALLOON},
+        "query-memory-size-summary": {"base-memory": RAM, "plugged-memory": PLUGGED},
         "/machine/peripheral": [], "/machine/peripheral-anon": [
             {"name": "device[0]", "type": "child<virtio-balloon-pci>"}],
         "guest-stats": {"stats": {
@@ -140,7 +144,11 @@ def main():
         "firecracker": (socket.SOCK_STREAM, serve_http, None),
         "cloud-hypervisor": (socket.SOCK_STREAM, serve_http, "ch_ram"),
         "qemu-system-x86_64": (socket.SOCK_STREAM, serve_qmp, None)}[name]
-    ram = guest_ram(memfd)
+    ram = guest_ram(memfd, RAM)
+    touch(ram, TOUCHED)
+    plugged = guest_ram(memfd, PLUGGED) if PLUGGED else None
+    if plugged:
+        touch(plugged, PLUGGED)
     disk = open(os.environ["DISK"], "rb") if "DISK" in os.environ else None
     path = os.environ["SOCKET"]
     if os.path.isdir(path):
@@ -152,6 +160,14 @@ def main():
         os.unlink(path)
     print("ready", flush=True)
     threading.Thread(target=serve, args=(listener, speak), daemon=True).start()
+    if "CHILD" in os.environ:
+        device = os.fork()
+        if device == 0:
+            time.sleep(1000)
+        print(device, flush=True)
+    if "GROW" in os.environ:
+        sys.stdin.readline()
+        touch(ram, RAM)
     sys.stdin.read()
     ram.close()
     if disk:

@@ -23,14 +23,16 @@ void note_failure(const base::Error& error, model::GuestAnswer& answer);
 
 // These need a control path.
 void ask_qemu(const Roots& roots, const FoundVm& vm,
-              const QuestionOptions& options, model::GuestAnswer& answer);
+              const QuestionOptions& options, GuestMemory& memory,
+              model::GuestAnswer& answer);
 void ask_crosvm(const Roots& roots, const FoundVm& vm,
-                const QuestionOptions& options, model::GuestAnswer& answer);
+                const QuestionOptions& options, GuestMemory& memory,
+                model::GuestAnswer& answer);
 void ask_firecracker(const Roots& roots, const FoundVm& vm,
-                     const QuestionOptions& options,
+                     const QuestionOptions& options, GuestMemory& memory,
                      model::GuestAnswer& answer);
 void ask_cloud_hypervisor(const Roots& roots, const FoundVm& vm,
-                          const QuestionOptions& options,
+                          const QuestionOptions& options, GuestMemory& memory,
                           model::GuestAnswer& answer);
 // This one a name: libvirt holds the monitor of a VM that it has started.
 void ask_libvirt(const FoundVm& vm, const QuestionOptions& options,

@@ -1,8 +1,18 @@
-// Asks crosvm over its control socket: one JSON text a packet.
+// Asks crosvm over its control socket: one JSON text a packet. What answers in
+// another language (before April 2021 it was binary) is asked by its own
+// program.
+#include <unistd.h>
+
 #include <cerrno>
+#include <chrono>
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "base/child_output.h"
 #include "base/clock.h"
+#include "base/file.h"
+#include "parse/process_files.h"
 #include "parse/vm_replies.h"
 #include "source/process_parts.h"
 #include "source/vm/guest_asking.h"
@@ -14,14 +24,21 @@ using base::ErrorKind;
 using model::GuestAnswer;
 using model::GuestState;
 
-base::Result<base::UnixSocket> connect_crosvm(const Roots& roots,
-                                              const FoundVm& vm,
-                                              const QuestionOptions& options) {
+// --socket may be a folder, in which it makes one.
+ControlPath crosvm_control(const Roots& roots, const FoundVm& vm,
+                           const QuestionOptions& options) {
   ControlPath control = control_paths(vm, options).front();
   if (is_control_directory(roots, control)) {
     control.path += "/crosvm-" + std::to_string(vm.id.pid) + ".sock";
   }
-  return connect_control(roots, control, base::SocketType::Packets);
+  return control;
+}
+
+base::Result<base::UnixSocket> connect_crosvm(const Roots& roots,
+                                              const FoundVm& vm,
+                                              const QuestionOptions& options) {
+  return connect_control(roots, crosvm_control(roots, vm, options),
+                         base::SocketType::Packets);
 }
 
 base::Result<parse::CrosvmBalloon> ask_crosvm_balloon(base::UnixSocket& socket,
@@ -32,6 +49,34 @@ base::Result<parse::CrosvmBalloon> ask_crosvm_balloon(base::UnixSocket& socket,
   base::Result<std::string> packet = socket.receive_packet(until_ns);
   if (!packet) return packet.error();
   return parse::parse_crosvm_balloon(*packet);
+}
+
+// Whether its program may be run again by us: it runs with our rights already.
+// That of another user could be anything.
+bool is_our_own(const Roots& roots, int32_t pid) {
+  base::Result<std::string> text =
+      base::read_file_at(roots.proc, std::to_string(pid) + "/status");
+  if (!text) return false;
+  base::Result<model::ProcessStatus> status = parse::parse_status(*text);
+  return status && status->user_id == ::geteuid();
+}
+
+// `crosvm balloon_stats SOCKET` prints what the socket would have told.
+base::Result<parse::CrosvmBalloon> ask_crosvm_program(
+    const Roots& roots, const FoundVm& vm, const QuestionOptions& options) {
+  if (!is_our_own(roots, vm.id.pid)) {
+    return base::fail(ErrorKind::Denied,
+                      "its program is another user's, and not run by us");
+  }
+  constexpr size_t kMostBytes = 64 << 10;
+  base::Result<base::ChildOutput> child = base::run_child(
+      "/proc/" + std::to_string(vm.id.pid) + "/exe",
+      {"balloon_stats", crosvm_control(roots, vm, options).path},
+      {std::chrono::duration_cast<std::chrono::milliseconds>(
+           std::chrono::nanoseconds(options.deadline_ns)),
+       kMostBytes});
+  if (!child) return child.error();
+  return parse::parse_crosvm_balloon(child->output);
 }
 
 void set_crosvm_error(const parse::CrosvmBalloon& told, GuestAnswer& answer) {
@@ -50,23 +95,43 @@ void set_crosvm_error(const parse::CrosvmBalloon& told, GuestAnswer& answer) {
 
 }  // namespace
 
-// Each question makes the guest count anew, so an answer has no age.
+// Each question makes the guest count anew, so an answer has no age. What goes
+// wrong ends the connection: a late answer would be taken for the next one's.
 void ask_crosvm(const Roots& roots, const FoundVm& vm,
-                const QuestionOptions& options, GuestAnswer& answer) {
+                const QuestionOptions& options, GuestMemory& memory,
+                GuestAnswer& answer) {
   answer.source = "crosvm socket";
-  base::Result<base::UnixSocket> socket = connect_crosvm(roots, vm, options);
-  if (!socket) {
-    return set_state(answer, GuestState::Unreachable,
-                     reason_of(socket.error()));
-  }
+  std::optional<base::UnixSocket> link = std::exchange(memory.link, {});
   base::Result<parse::CrosvmBalloon> told =
-      ask_crosvm_balloon(*socket, options.deadline_ns);
+      link ? ask_crosvm_balloon(*link, options.deadline_ns)
+           : base::fail(ErrorKind::Closed, "not connected");
+  // The other side may have closed it since.
+  const bool is_closed = !told && told.error().kind == ErrorKind::Closed;
+  if (is_closed) {
+    base::Result<base::UnixSocket> socket = connect_crosvm(roots, vm, options);
+    if (!socket) {
+      return set_state(answer, GuestState::Unreachable,
+                       reason_of(socket.error()));
+    }
+    link = std::move(*socket);
+    told = ask_crosvm_balloon(*link, options.deadline_ns);
+  }
   if (!told && told.error().kind == ErrorKind::Gone) {
     return set_state(answer, GuestState::Silent,
                      "no answer in time: the guest is stuck, or crosvm is "
                      "built without a balloon");
   }
+  if (!told && told.error().kind == ErrorKind::Malformed) {
+    base::Result<parse::CrosvmBalloon> printed =
+        ask_crosvm_program(roots, vm, options);
+    if (printed) {
+      answer.source = "crosvm balloon_stats";
+      link.reset();
+      told = std::move(printed);
+    }
+  }
   if (!told) return note_failure(told.error(), answer);
+  memory.link = std::move(link);
   if (told->is_error()) return set_crosvm_error(*told, answer);
   answer.state = GuestState::Told;
   answer.stats = told->stats;

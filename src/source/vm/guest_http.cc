@@ -66,6 +66,20 @@ void take_telling(const parse::BalloonTelling& told, GuestAnswer& answer) {
   }
 }
 
+// What is asked once in a while, as it was last told.
+void recall_settings(const GuestMemory& memory, GuestAnswer& answer) {
+  answer.configured_bytes = memory.settings.configured_bytes;
+  answer.deflates_on_oom = memory.settings.deflates_on_oom;
+  answer.reports_free_pages = memory.settings.reports_free_pages;
+  answer.polling_interval_s = memory.settings.polling_interval_s;
+}
+
+void remember_settings(const GuestAnswer& answer, uint64_t now_ns,
+                       GuestMemory& memory) {
+  memory.settings = answer;
+  memory.settings_ns = now_ns;
+}
+
 void take_settings(const parse::BalloonSettings& settings,
                    GuestAnswer& answer) {
   answer.deflates_on_oom = settings.deflates_on_oom;
@@ -124,20 +138,39 @@ bool take_cloud_vm(const HttpMonitor& monitor, GuestAnswer& answer) {
   return vm->has_balloon;
 }
 
+// False, with the state set, where there is nothing more to ask.
+bool take_firecracker_settings(const HttpMonitor& monitor, GuestMemory& memory,
+                               GuestAnswer& answer) {
+  const uint64_t now_ns = base::monotonic_ns();
+  if (memory.has_settings(now_ns)) {
+    recall_settings(memory, answer);
+    return true;
+  }
+  base::Result<base::HttpAnswer> machine = monitor.get("/machine-config");
+  if (!machine) {
+    note_http_failure(machine.error(), answer);
+    return false;
+  }
+  base::Result<uint64_t> bytes = parse::parse_firecracker_memory(machine->body);
+  if (!bytes) {
+    note_failure(bytes.error(), answer);
+    return false;
+  }
+  answer.configured_bytes = *bytes;
+  if (!take_firecracker_balloon(monitor, answer)) return false;
+  remember_settings(answer, now_ns, memory);
+  return true;
+}
+
 }  // namespace
 
 void ask_firecracker(const Roots& roots, const FoundVm& vm,
-                     const QuestionOptions& options, GuestAnswer& answer) {
+                     const QuestionOptions& options, GuestMemory& memory,
+                     GuestAnswer& answer) {
   answer.source = "Firecracker API";
   const HttpMonitor monitor(roots, control_paths(vm, options).front(),
                             options.deadline_ns);
-  base::Result<base::HttpAnswer> machine = monitor.get("/machine-config");
-  if (!machine) return note_http_failure(machine.error(), answer);
-  base::Result<uint64_t> memory =
-      parse::parse_firecracker_memory(machine->body);
-  if (!memory) return note_failure(memory.error(), answer);
-  answer.configured_bytes = *memory;
-  if (!take_firecracker_balloon(monitor, answer)) return;
+  if (!take_firecracker_settings(monitor, memory, answer)) return;
   base::Result<base::HttpAnswer> got = monitor.get("/balloon/statistics");
   if (!got) return note_http_failure(got.error(), answer);
   if (got->status == kHttpBadRequest) {
@@ -153,11 +186,15 @@ void ask_firecracker(const Roots& roots, const FoundVm& vm,
 }
 
 void ask_cloud_hypervisor(const Roots& roots, const FoundVm& vm,
-                          const QuestionOptions& options, GuestAnswer& answer) {
+                          const QuestionOptions& options, GuestMemory& memory,
+                          GuestAnswer& answer) {
   answer.source = "Cloud Hypervisor API";
   const HttpMonitor monitor(roots, control_paths(vm, options).front(),
                             options.deadline_ns);
-  if (!take_cloud_vm(monitor, answer)) return;
+  const uint64_t now_ns = base::monotonic_ns();
+  const bool is_known = memory.has_settings(now_ns);
+  if (is_known) recall_settings(memory, answer);
+  if (!is_known && !take_cloud_vm(monitor, answer)) return;
   base::Result<base::HttpAnswer> got = monitor.get("/api/v1/vm.balloon-stats");
   if (!got) return note_http_failure(got.error(), answer);
   constexpr unsigned kNotFound = 404;
@@ -170,6 +207,10 @@ void ask_cloud_hypervisor(const Roots& roots, const FoundVm& vm,
       parse::parse_cloud_stats(got->body);
   if (!told) return note_failure(told.error(), answer);
   take_telling(*told, answer);
+  // One that does not tell has its balloon asked by vm.info each time.
+  if (!is_known && answer.state == GuestState::Told) {
+    remember_settings(answer, now_ns, memory);
+  }
 }
 
 }  // namespace tidemark::source

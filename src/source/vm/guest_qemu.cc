@@ -1,6 +1,7 @@
 // Asks QEMU over QMP.
 #include <utility>
 
+#include "base/clock.h"
 #include "parse/vm_replies.h"
 #include "source/process_parts.h"
 #include "source/vm/guest_asking.h"
@@ -68,26 +69,49 @@ void read_qemu_stats(QmpSession& qmp, const std::string& path,
   }
 }
 
-void read_qemu(QmpSession& qmp, GuestAnswer& answer) {
+// False, with the state set, where there is no balloon to ask about.
+bool find_balloon(QmpSession& qmp, GuestMemory& memory, GuestAnswer& answer) {
+  const uint64_t now_ns = base::monotonic_ns();
+  if (memory.has_settings(now_ns)) {
+    answer = memory.settings;
+    return true;
+  }
   if (base::Result<uint64_t> bytes = qmp.memory_size()) {
     answer.configured_bytes = *bytes;
   }
+  base::Result<std::vector<std::string>> paths = qmp.balloon_paths();
+  if (!paths) {
+    note_failure(paths.error(), answer);
+    return false;
+  }
+  if (paths->empty()) {
+    set_state(answer, GuestState::NoBalloon,
+              "the VM has no balloon device we know");
+    return false;
+  }
+  memory.balloon_path = paths->front();
+  read_balloon_settings(qmp, memory.balloon_path, answer);
+  memory.settings = answer;
+  memory.settings_ns = now_ns;
+  return true;
+}
+
+// The balloon before and after: the two and the statistics are of one moment
+// only where it has not moved.
+void read_qemu(QmpSession& qmp, GuestMemory& memory, GuestAnswer& answer) {
   base::Result<uint64_t> before = qmp.balloon_actual();
   if (!before) {
+    if (base::Result<uint64_t> bytes = qmp.memory_size()) {
+      answer.configured_bytes = *bytes;
+    }
     if (before.error().kind == ErrorKind::NotFound) {
       return set_state(answer, GuestState::NoBalloon,
                        "the VM has no balloon device");
     }
     return note_failure(before.error(), answer);
   }
-  base::Result<std::vector<std::string>> paths = qmp.balloon_paths();
-  if (!paths) return note_failure(paths.error(), answer);
-  if (paths->empty()) {
-    return set_state(answer, GuestState::NoBalloon,
-                     "the VM has no balloon device we know");
-  }
-  read_balloon_settings(qmp, paths->front(), answer);
-  read_qemu_stats(qmp, paths->front(), answer);
+  if (!find_balloon(qmp, memory, answer)) return;
+  read_qemu_stats(qmp, memory.balloon_path, answer);
   base::Result<uint64_t> after = qmp.balloon_actual();
   if (!after) return note_failure(after.error(), answer);
   answer.balloon_is_moving = *after != *before;
@@ -100,10 +124,11 @@ void read_qemu(QmpSession& qmp, GuestAnswer& answer) {
 }  // namespace
 
 void ask_qemu(const Roots& roots, const FoundVm& vm,
-              const QuestionOptions& options, GuestAnswer& answer) {
+              const QuestionOptions& options, GuestMemory& memory,
+              GuestAnswer& answer) {
   answer.source = "QMP";
   base::Result<QmpSession> qmp = open_qmp(roots, vm, options);
-  if (qmp) return read_qemu(*qmp, answer);
+  if (qmp) return read_qemu(*qmp, memory, answer);
   if (qmp.error().kind == ErrorKind::Gone) {
     return set_state(answer, GuestState::Busy,
                      "its monitor is taken: it speaks to one client at a "

@@ -14,16 +14,17 @@ using model::GuestState;
 using model::VmKind;
 
 void ask_by_socket(const Roots& roots, const FoundVm& vm,
-                   const QuestionOptions& options, GuestAnswer& answer) {
+                   const QuestionOptions& options, GuestMemory& memory,
+                   GuestAnswer& answer) {
   switch (vm.kind) {
     case VmKind::Qemu:
-      return ask_qemu(roots, vm, options, answer);
+      return ask_qemu(roots, vm, options, memory, answer);
     case VmKind::Crosvm:
-      return ask_crosvm(roots, vm, options, answer);
+      return ask_crosvm(roots, vm, options, memory, answer);
     case VmKind::Firecracker:
-      return ask_firecracker(roots, vm, options, answer);
+      return ask_firecracker(roots, vm, options, memory, answer);
     case VmKind::CloudHypervisor:
-      return ask_cloud_hypervisor(roots, vm, options, answer);
+      return ask_cloud_hypervisor(roots, vm, options, memory, answer);
     case VmKind::Other:
       set_state(answer, GuestState::Unreachable,
                 "its program is not known, nor how to ask it");
@@ -51,13 +52,13 @@ void note_failure(const base::Error& error, GuestAnswer& answer) {
 }
 
 GuestAnswer ask_guest(const Roots& roots, const FoundVm& vm,
-                      const QuestionOptions& options) {
+                      const QuestionOptions& options, GuestMemory& memory) {
   GuestAnswer answer;
   const uint64_t start_ns = base::monotonic_ns();
   if (!roots.is_live) {
     set_state(answer, GuestState::NotAsked, "a copied tree has no guests");
   } else if (!control_paths(vm, options).empty()) {
-    ask_by_socket(roots, vm, options, answer);
+    ask_by_socket(roots, vm, options, memory, answer);
   } else if (vm.arguments.control_is_inherited && !vm.arguments.name.empty()) {
     ask_libvirt(vm, options, answer);
   } else {

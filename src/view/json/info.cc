@@ -92,6 +92,20 @@ void write_trace(base::JsonWriter& json, const InfoReport& report) {
   json.end_object();
 }
 
+void write_vms(base::JsonWriter& json, const InfoReport& report) {
+  json.key("vms");
+  if (!report.vms) {
+    json.null();
+    return;
+  }
+  json.begin_object();
+  json.member("vm_count", report.vms->vm_count);
+  json.member("reading_count", report.vms->tick_count);
+  json.member("first_tick", report.vms->first_tick);
+  json.member("last_tick", report.vms->last_tick);
+  json.end_object();
+}
+
 }  // namespace
 
 std::string info_json(const InfoReport& report,
@@ -125,6 +139,7 @@ std::string info_json(const InfoReport& report,
   }
   json.end_array();
   write_trace(json, report);
+  write_vms(json, report);
   write_trends(json, report.growing);
   json.end_object();
   return json.take();

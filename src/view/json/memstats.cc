@@ -25,7 +25,7 @@ bool is_in_rollup(model::SmapsField field) {
 
 void write_totals(JsonWriter& json, const model::VmProcess& process) {
   model::SmapsFields totals = *process.own;
-  totals.add(*process.ram);
+  if (process.ram) totals.add(*process.ram);
   std::map<std::string_view, uint64_t> sorted;  // as the collector has them
   for (size_t i = 0; i < model::kSmapsFieldCount; ++i) {
     const auto field = static_cast<model::SmapsField>(i);
@@ -44,7 +44,7 @@ void write_processes(JsonWriter& json, const VmRow& row) {
   json.key("stats");
   json.begin_array();
   for (const model::VmProcess& process : row.vm.processes) {
-    if (!process.own || !process.ram) continue;
+    if (!process.own) continue;
     json.begin_object();
     json.member("pid", process.id.pid);
     json.member("name", process.name);
@@ -54,9 +54,23 @@ void write_processes(JsonWriter& json, const VmRow& row) {
   json.end_array();
 }
 
+// With the balloon in it, as the tools that draw it expect. Where the RAM the
+// guest was given is not known the guest's word must do.
+std::optional<uint64_t> total_with_balloon(const VmRow& row) {
+  const model::GuestAnswer& guest = row.vm.guest;
+  if (!guest.balloon_bytes || guest.state != model::GuestState::Told) {
+    return std::nullopt;
+  }
+  if (row.guest) return row.guest->limit_bytes + *guest.balloon_bytes;
+  const bool is_complete = guest.deflates_on_oom.value_or(false) &&
+                           !row.is_stale && !row.is_unsettled;
+  return is_complete ? guest.stats[GuestField::Total] : std::nullopt;
+}
+
 void write_balloon_stats(JsonWriter& json, const VmRow& row) {
   json.key("balloon_stats");
-  if (!row.guest || !row.vm.guest.balloon_bytes) {
+  const std::optional<uint64_t> total = total_with_balloon(row);
+  if (!total) {
     json.null();
     return;
   }
@@ -68,7 +82,7 @@ void write_balloon_stats(JsonWriter& json, const VmRow& row) {
     std::optional<uint64_t> value =
         row.vm.guest.stats[model::kBalloonFields[i]];
     if (model::kBalloonFields[i] == GuestField::Total) {
-      value = row.guest->limit_bytes + balloon;
+      value = total;
     }
     json.member(model::kBalloonNames[i], value);
   }

@@ -200,6 +200,7 @@ void write_vm(JsonWriter& json, const VmRow& row) {
   if (!row.vm.uuid.empty()) json.member("uuid", row.vm.uuid);
   json.member("cgroup", row.vm.cgroup_path);
   json.member("kvm", row.vm.holds_kvm);
+  json.member("smaps_age_ns", row.detail_age_ns);
   write_sums(json, row);
   write_list(json, "bands", row.bands, write_band);
   write_ram(json, row.vm.ram);

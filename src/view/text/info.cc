@@ -114,6 +114,11 @@ std::vector<std::pair<const char*, std::string>> trace_lines(
   return lines;
 }
 
+std::string vms_text(const model::RecordedVms& vms) {
+  return fmt::format("{}, in {}", base::counted(vms.vm_count, "VM", "VMs"),
+                     base::counted(vms.tick_count, "reading", "readings"));
+}
+
 std::string head_table(const InfoReport& report, const TextStyle& style) {
   Table table({{"", Align::Left, 10}, {"", Align::Left}});
   const auto add = [&](const char* label, const std::string& text) {
@@ -138,6 +143,7 @@ std::string head_table(const InfoReport& report, const TextStyle& style) {
     for (const auto& [label, text] : trace_lines(report))
       add(label, text);
   }
+  if (report.vms) add("VMs", vms_text(*report.vms));
   if (!info.budget.empty()) add("budget", info.budget);
   add("cost", cost_text(report));
   add("machine",

@@ -114,6 +114,10 @@ std::string resident_words(const VmRow& row, const TextStyle& style) {
     words +=
         fmt::format(", {} swapped out", spelled(style, *ram.swapped_bytes));
   }
+  if (row.detail_age_ns >= base::kNsPerSecond) {
+    words += fmt::format("; smaps read {} s ago",
+                         row.detail_age_ns / base::kNsPerSecond);
+  }
   return words;
 }
 
@@ -246,7 +250,9 @@ std::string vm_text(const VmReport& report, const VmTextOptions& options,
            (report.rows.empty() ? "no VMs\n" : vm_table(report, style));
   }
   if (report.rows.empty()) {
-    return "no VMs are running here\n" + unseen_line(report, style);
+    return (options.is_recorded ? "no VMs were running then\n"
+                                : "no VMs are running here\n") +
+           unseen_line(report, style);
   }
   std::string out = vm_table(report, style) + sum_line(report, style);
   if (options.with_bands) {

@@ -123,11 +123,18 @@ TEST_F(Import, MemstatsKeepsEverySecondAndWhatTheBalloonTold) {
   EXPECT_EQ(made.ticks()[1].realtime_ns - made.ticks()[0].realtime_ns,
             1'000'000'000U);
   EXPECT_EQ(made.processes().size(), 2U);
-  base::Result<std::vector<model::RecordedNote>> notes = made.notes();
-  ASSERT_TRUE(notes);
-  ASSERT_EQ(notes->size(), 2U);
-  EXPECT_TRUE(notes->front().text.starts_with(
-      "guest: balloon_actual 134217728, swap_in 0,"));
+  base::Result<std::vector<model::VmScan>> scans = made.vm_scans();
+  ASSERT_TRUE(scans) << scans.error().what;
+  ASSERT_EQ(scans->size(), 2U);
+  ASSERT_EQ(scans->front().vms.size(), 1U);
+  const model::Vm& vm = scans->front().vms.front();
+  EXPECT_EQ(vm.kind, model::VmKind::Crosvm);
+  EXPECT_EQ(vm.processes.size(), 2U);
+  EXPECT_EQ(vm.processes[0].role, model::VmRole::Monitor);
+  EXPECT_EQ(vm.guest.state, model::GuestState::Told);
+  EXPECT_EQ(vm.guest.balloon_bytes, 134217728U);
+  EXPECT_EQ(vm.guest.stats[model::GuestField::SwapIn], 0U);
+  EXPECT_FALSE(vm.ram.resident_bytes) << "memstats does not tell it";
 }
 
 TEST_F(Import, AnExistingFileIsKeptUnlessAsked) {
