@@ -1,8 +1,5 @@
 #include "cli/import_input.h"
 
-#include <sys/stat.h>
-
-#include <cerrno>
 #include <utility>
 
 #include "base/clock.h"
@@ -10,9 +7,9 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/guest_note.h"
+#include "cli/memstats_input.h"
 #include "model/memstats.h"
 #include "model/region.h"
-#include "parse/memstats.h"
 #include "parse/smaps.h"
 
 namespace tidemark::cli {
@@ -25,30 +22,6 @@ using model::SmapsField;
 
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 
-base::Result<struct stat> look_at(const std::string& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return base::fail_errno(path, errno);
-  if (S_ISDIR(info.st_mode)) return base::fail_errno(path, EISDIR);
-  return info;
-}
-
-// Our clock begins in 1970; a file may claim to be older.
-uint64_t modified_ns_of(const struct stat& info) {
-  if (info.st_mtim.tv_sec < 0) return 0;
-  return static_cast<uint64_t>(info.st_mtim.tv_sec) * base::kNsPerSecond +
-         static_cast<uint64_t>(info.st_mtim.tv_nsec);
-}
-
-base::Result<std::string> read_whole(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "."
-                             : slash == 0               ? "/"
-                                                        : path.substr(0, slash);
-  base::Result<base::Directory> directory = base::open_directory(folder);
-  if (!directory) return directory.error();
-  return base::read_file_at(*directory, std::string(base::base_name(path)));
-}
-
 // The beginning is enough to tell them apart; the parsers judge the rest.
 base::Result<ImportFormat> format_of(const std::string& path,
                                      std::string_view beginning) {
@@ -59,9 +32,7 @@ base::Result<ImportFormat> format_of(const std::string& path,
   if (beginning.empty()) {
     return base::fail(ErrorKind::Malformed, path + ": the file is empty");
   }
-  if (beginning.starts_with('[') || beginning.starts_with('{')) {
-    return ImportFormat::Memstats;
-  }
+  if (begins_as_memstats(beginning)) return ImportFormat::Memstats;
   Mapping mapping;
   std::string_view rest = beginning;
   if (parse::parse_mapping_line(base::take_line(rest), mapping)) {
@@ -159,25 +130,18 @@ base::Status take_smaps(const std::string& text, const ImportOptions& options,
   return base::Ok{};
 }
 
-// The file keeps seconds since collecting began and is written when it ends.
 base::Status take_memstats(const std::string& text,
                            const ImportOptions& options, uint64_t modified_ns,
                            ImportInput& input) {
-  base::Result<std::vector<model::MemstatsRecord>> records =
-      parse::parse_memstats(text);
-  if (!records) return base::within(input.path, records.error());
-  if (records->empty()) {
-    return base::fail(ErrorKind::Malformed, input.path + ": no records in it");
-  }
-  const uint64_t first = records->front().elapsed_seconds;
-  const uint64_t lasted =
-      (records->back().elapsed_seconds - first) * base::kNsPerSecond;
-  const uint64_t begin = options.realtime_ns.value_or(
-      modified_ns > lasted ? modified_ns - lasted : 0);
-  for (model::MemstatsRecord& record : *records) {
+  base::Result<MemstatsFile> file =
+      memstats_in(input.path, text, modified_ns, options.realtime_ns);
+  if (!file) return file.error();
+  const uint64_t first = file->records.front().elapsed_seconds;
+  for (model::MemstatsRecord& record : file->records) {
     Sample& sample = input.samples.emplace_back();
     sample.started_realtime_ns =
-        begin + (record.elapsed_seconds - first) * base::kNsPerSecond;
+        file->begin_realtime_ns +
+        (record.elapsed_seconds - first) * base::kNsPerSecond;
     for (model::MemstatsProcess& process : record.processes) {
       sample.processes.push_back(
           process_of(process.pid, std::move(process.name),
@@ -226,15 +190,15 @@ base::Status check_naming(const ImportInput& input,
 
 base::Result<ImportInput> open_import(const std::string& path,
                                       const ImportOptions& options) {
-  base::Result<struct stat> info = look_at(path);
-  if (!info) return info.error();
+  base::Result<uint64_t> modified_ns = modified_realtime_ns(path);
+  if (!modified_ns) return modified_ns.error();
   ImportInput input;
   input.path = path;
   ImportFormat format = options.format;
   base::Status status = base::Ok{};
   std::string text;
   if (format != ImportFormat::Watcher) {
-    base::Result<std::string> whole = read_whole(path);
+    base::Result<std::string> whole = read_whole_file(path);
     if (!whole) return whole.error();
     text = std::move(*whole);
   }
@@ -243,13 +207,12 @@ base::Result<ImportInput> open_import(const std::string& path,
     if (!found) return found.error();
     format = *found;
   }
-  const uint64_t modified_ns = modified_ns_of(*info);
   switch (format) {
     case ImportFormat::Smaps:
-      status = take_smaps(text, options, modified_ns, input);
+      status = take_smaps(text, options, *modified_ns, input);
       break;
     case ImportFormat::Memstats:
-      status = take_memstats(text, options, modified_ns, input);
+      status = take_memstats(text, options, *modified_ns, input);
       break;
     default:
       status = take_watcher(options, input);

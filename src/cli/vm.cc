@@ -14,8 +14,10 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/page.h"
 #include "cli/vm_polling.h"
 #include "cli/vm_record.h"
+#include "cli/vms_page.h"
 #include "source/vm/vm_source.h"
 #include "view/json/memstats.h"
 #include "view/json/vm.h"
@@ -57,18 +59,30 @@ class VmPrinter {
   VmPrinter(const VmOptions& options, bool is_watch, Output& output)
       : options_(options),
         is_watch_(is_watch),
+        is_page_(wants_page(options.common)),
         output_(output),
         style_(text_style(options.common, output.fd())) {}
 
   base::Status print(model::VmScan scan) {
+    if (is_page_) {
+      scans_.push_back(std::move(scan));
+      return base::Ok{};
+    }
     const analysis::VmReport report =
         analysis::make_vm_report(std::move(scan), history_);
     if (is_memstats(options_.common)) return print_record(report);
     return output_.write(rendered(report));
   }
 
-  // An array has an end; a list of objects has none.
+  // An array has an end, and a page is written when all is there; a list of
+  // objects has none.
   base::Status finish(bool has_failed) {
+    if (is_page_) {
+      if (has_failed && scans_.empty()) return base::Ok{};
+      base::Result<ExitCode> written = write_vms_page(scans_, output_);
+      if (!written) return written.error();
+      return base::Ok{};
+    }
     const bool is_open = start_ns_ || !has_failed;
     if (!is_memstats(options_.common) || !is_open) return base::Ok{};
     return output_.write(start_ns_ ? "]\n" : "[]\n");
@@ -107,9 +121,11 @@ class VmPrinter {
 
   const VmOptions& options_;
   bool is_watch_;
+  bool is_page_;
   Output& output_;
   view::TextStyle style_;
   analysis::VmHistory history_;
+  std::vector<model::VmScan> scans_;  // of a page
   std::optional<uint64_t> start_ns_;  // of the first record of memstats
 };
 
@@ -227,7 +243,7 @@ void add_vm_options(OptionTable& table, VmOptions& options) {
               "end; without it nothing in a VM is changed",
               into_duration(options.poll_ns));
   add_common_options(table, options.common,
-                     {"text", "json", "jsonl", "memstats"});
+                     {"text", "json", "jsonl", "memstats", "html"});
 }
 
 base::Status check_vm_options(const VmOptions& options) {
@@ -241,6 +257,11 @@ base::Status check_vm_options(const VmOptions& options) {
   if (action == VmAction::Record && options.common.output_path.empty()) {
     return base::fail(base::ErrorKind::Misused, "no file to record to",
                       "tidemark vm record -o FILE.tdm");
+  }
+  if (wants_page(options.common)) {
+    base::Status status =
+        check_page_output(options.common, "tidemark vm -o vms.html");
+    if (!status) return status;
   }
   if (options.poll_ns && !options.scan.asks_guests) {
     return base::fail(base::ErrorKind::Misused,
@@ -274,6 +295,7 @@ Command vm_command() {
       {"tidemark vm --poll 1s", "with statistics of QEMU on meanwhile"},
       {"tidemark vm record debian-ci -o vm.tdm", "with the guest's figures"},
       {"tidemark vm watch 3310 --format memstats", "for memstats_chart"},
+      {"tidemark vm watch --duration 5min -o vms.html", "a chart of all"},
       {"tidemark vm 3310 --qmp /run/q.sock", "the socket told by hand"},
   };
   add_vm_options(command.options, *options);
