@@ -72,6 +72,16 @@ std::optional<uint64_t> missing_bytes(const VmRow& row, VmBandKind kind) {
   return std::nullopt;
 }
 
+// Nothing of it is in what is drawn. That a guest has no caches is worth a row
+// all the same; that some helper is none of this VM is not.
+bool is_nothing(const VmTimelineBand& band) {
+  const bool keeps_zeros =
+      band.kind < VmBandKind::GuestUnsplit || band.kind == VmBandKind::Monitor;
+  return std::ranges::none_of(band.bytes, [&](std::optional<uint64_t> bytes) {
+    return bytes && (keeps_zeros || *bytes > 0);
+  });
+}
+
 VmTimelineBand& band_of(VmCourse& course, const VmBand& band) {
   const auto found =
       std::ranges::find_if(course.bands, [&](const VmTimelineBand& known) {
@@ -225,6 +235,10 @@ class VmTimelineMaker {
         maker.heights.push_back(
             {row.bands_sum.bytes, row.vm.guest.balloon_bytes.value_or(0)});
         maker.last_scan = i;
+        // All are known before the first is drawn: one that comes later has
+        // been nothing until then, which is not unknown.
+        for (const VmBand& band : row.bands)
+          band_of(maker.course, band);
       }
       total_heights_.push_back({report.cost.bytes, report.held.bytes});
     }
@@ -289,6 +303,7 @@ class VmTimelineMaker {
     std::ranges::stable_sort(course.spans, {}, &VmSpan::from_ns);
     for (VmTimelineBand& band : course.bands)
       band.bytes.resize(course.ticks.size());
+    std::erase_if(course.bands, is_nothing);
     const auto highest = std::ranges::max_element(
         course.ticks, {},
         [](const VmTick& tick) { return tick.bands_bytes.value_or(0); });
