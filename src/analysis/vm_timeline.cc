@@ -160,7 +160,7 @@ void continue_span(CourseMaker& maker, VmSpanKind kind,
     maker.course.spans.push_back(std::move(open.span));
   }
   open.is_open = !because.empty();
-  open.span = {kind, elapsed_ns, elapsed_ns, because};
+  open.span = {kind, elapsed_ns, elapsed_ns, because, false};
 }
 
 std::string unread_because(const VmRow& row) {
@@ -298,8 +298,11 @@ class VmTimelineMaker {
 
   static VmCourse finished(CourseMaker& maker) {
     VmCourse& course = maker.course;
-    for (OpenSpan& open : maker.open)
-      if (open.is_open) course.spans.push_back(std::move(open.span));
+    for (OpenSpan& open : maker.open) {
+      if (!open.is_open) continue;
+      open.span.lasts = true;
+      course.spans.push_back(std::move(open.span));
+    }
     std::ranges::stable_sort(course.spans, {}, &VmSpan::from_ns);
     for (VmTimelineBand& band : course.bands)
       band.bytes.resize(course.ticks.size());

@@ -49,12 +49,14 @@ enum class VmSpanKind : uint8_t {
 inline constexpr size_t kVmSpanKindCount = 5;
 std::string_view vm_span_token(VmSpanKind kind);
 
-// Of all scans, drawn or not. It ends where the next scan knew better.
+// Of all scans, drawn or not. It ends where the next scan knew better, unless
+// it lasts: then it holds at the end, too.
 struct VmSpan {
   VmSpanKind kind = VmSpanKind::Absent;
   uint64_t from_ns = 0;
   uint64_t to_ns = 0;
   std::string because;
+  bool lasts = false;
   bool operator==(const VmSpan&) const = default;
 };
 

@@ -79,6 +79,7 @@ void write_span(JsonWriter& json, const analysis::VmSpan& span) {
   json.member("from_ns", span.from_ns);
   json.member("to_ns", span.to_ns);
   json.member("because", span.because);
+  json.member("lasts", span.lasts);
   json.end_object();
 }
 
@@ -100,7 +101,6 @@ void write_course(JsonWriter& json, const VmCourse& course) {
   json.member("start_ticks", vm.id.start_ticks);
   json.member("name", vm.name);
   json.member("kind", model::vm_kind_token(vm.kind));
-  json.member("monitor", model::vm_kind_name(vm.kind));
   if (!vm.uuid.empty()) json.member("uuid", vm.uuid);
   json.member("cgroup", vm.cgroup_path);
   json.member("backing", vm.ram.backing);

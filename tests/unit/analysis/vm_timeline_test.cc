@@ -92,7 +92,7 @@ TEST(VmTimeline, WhereAVmWasNotThereIsNothingAndNotZero) {
   }
   EXPECT_EQ(first.spans,
             (std::vector<VmSpan>{{VmSpanKind::Absent, kSecond, 2 * kSecond,
-                                  "it was not there"}}));
+                                  "it was not there", false}}));
   const VmCourse& other = timeline.vms[1];
   EXPECT_FALSE(other.ticks[0].bands_bytes);
   EXPECT_FALSE(other.ticks[3].bands_bytes);
@@ -142,6 +142,7 @@ TEST(VmTimeline, StatisticsThatAgeAreOneSpanWithTheLastAge) {
   ASSERT_EQ(course.spans.size(), 1U);
   EXPECT_EQ(course.spans[0].kind, VmSpanKind::Stale);
   EXPECT_EQ(course.spans[0].to_ns, 2 * kSecond);
+  EXPECT_TRUE(course.spans[0].lasts);
   EXPECT_EQ(course.spans[0].because, "the guest's statistics are 21 s old");
 }
 
