@@ -37,10 +37,14 @@ struct CourseMaker {
   std::array<OpenSpan, kVmSpanKindCount> open;
 };
 
+// What was imported has no clock but the wall's.
 uint64_t elapsed_of(std::span<const model::VmScan> scans, size_t index) {
-  const uint64_t start = scans.front().started_monotonic_ns;
-  return scans[index].started_monotonic_ns -
-         std::min(scans[index].started_monotonic_ns, start);
+  const bool has_clock =
+      scans.back().started_monotonic_ns > scans.front().started_monotonic_ns;
+  const auto time = has_clock ? &model::VmScan::started_monotonic_ns
+                              : &model::VmScan::started_realtime_ns;
+  const uint64_t start = scans.front().*time;
+  return scans[index].*time - std::min(scans[index].*time, start);
 }
 
 std::vector<size_t> drawn_of(std::span<const model::VmScan> scans,

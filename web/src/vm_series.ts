@@ -91,12 +91,12 @@ export function vmGaps({ spans }: VmCourse): Gap[] {
 const numbers = (column: (number | null)[]): Float64Array => Float64Array.from(column, (bytes) => bytes ?? NaN);
 const most = (values: Float64Array): number => values.reduce((high, value) => (value > high ? value : high), 0);
 
-export function vmCurves({ ticks }: VmCourse): Curve[] {
+export function vmCurves({ ticks }: VmCourse, isWide = true): Curve[] {
   const curves: Curve[] = [];
   const rss = numbers(ticks.rss_bytes);
   const limit = numbers(ticks.limit_bytes);
   if (most(rss) > 0) curves.push({ values: rss, text: "", names: ["RSS of the monitor", "host RSS", "RSS"], dash: [3, 2] });
-  if (most(limit) > 0) curves.push({ values: limit, text: "guest limit = total − balloon", names: [], dash: [], isBold: true });
+  if (most(limit) > 0) curves.push({ values: limit, text: isWide ? "guest limit = total − balloon" : "guest limit", names: [], dash: [], isBold: true });
   return curves;
 }
 

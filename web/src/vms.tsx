@@ -122,7 +122,7 @@ function CourseChart({ course, vms, index }: { course: VmCourse; vms: Vms; index
   const layers = useMemo(() => vmLayers(course), [course]);
   const made = useMemo(() => ({
     seconds: Float64Array.from(ticks.elapsed_ns, (ns) => ns / 1e9),
-    gaps: vmGaps(course), parts: vmParts(course), curves: vmCurves(course), remarks: vmRemarks(course), balloon: balloonPlace(course),
+    gaps: vmGaps(course), parts: vmParts(course), remarks: vmRemarks(course), balloon: balloonPlace(course),
     swapped: ticks.swapped_bytes.some((bytes) => (bytes ?? 0) > 0) ? Float64Array.from(ticks.swapped_bytes, (bytes) => bytes ?? 0) : null,
   }), [course]);
   const isWide = width >= 600;
@@ -130,7 +130,7 @@ function CourseChart({ course, vms, index }: { course: VmCourse; vms: Vms; index
   const clockOf = (at: number): string => momentClock(ticks.elapsed_ns[at]!, vms.elapsed_ns);
   const { balloon } = made;
   const data: ChartData = {
-    seconds: made.seconds, layers, below: made.swapped, resident: null, gaps: made.gaps, lines: [], curves: made.curves, parts: made.parts,
+    seconds: made.seconds, layers, below: made.swapped, resident: null, gaps: made.gaps, lines: [], curves: vmCurves(course, isWide), parts: made.parts,
     flag: { at: ticks.elapsed_ns[course.peak_index]! / 1e9, bytes: peak, text: `peak ${isBound(course, course.peak_index) ? "≥ " : ""}${size(peak)} · ${clockOf(course.peak_index)}` },
     moment: index, theme: theme.value, labelRoom: isWide ? 190 : 24,
     draw: (plot) => {

@@ -217,6 +217,15 @@ TEST(VmTimeline, ManyVmsHaveFewerTicksEach) {
   EXPECT_LE(timeline.vms[0].ticks.size(), 3U * 20 + 3);
 }
 
+TEST(VmTimeline, WithoutAClockTheTimeIsThatOfTheWall) {
+  std::vector<model::VmScan> scans = {scan_at(0, {idle_vm()}),
+                                      scan_at(4, {idle_vm()})};
+  for (model::VmScan& scan : scans)
+    scan.started_monotonic_ns = 0;
+  EXPECT_EQ(make_vm_timeline(scans).vms.at(0).ticks.at(1).elapsed_ns,
+            4 * kSecond);
+}
+
 TEST(VmTimeline, NoScansAreNoVms) {
   const VmTimeline timeline = make_vm_timeline({});
   EXPECT_TRUE(timeline.vms.empty());
