@@ -146,6 +146,13 @@ void add_band(VmRow& row, VmBandKind kind, std::string name, std::string known,
   row.bands.push_back({kind, std::move(name), std::move(known), bytes, 0});
 }
 
+// PSS, so that what several VMs share (the program, its libraries) is not
+// counted for each of them.
+std::optional<uint64_t> own_bytes(const VmProcess& process) {
+  if (!process.own) return std::nullopt;
+  return model::in_ram_bytes(*process.own);
+}
+
 void add_told_bands(VmRow& row, const RamBands& bands) {
   add_band(row, VmBandKind::GuestUsed, "guest used",
            "total - balloon - free - caches", bands.used_bytes);
@@ -153,7 +160,24 @@ void add_told_bands(VmRow& row, const RamBands& bands) {
            bands.caches_bytes);
 }
 
+// Where guest RAM was not found it is somewhere in what the monitor maps, and
+// so is what the guest tells of it; 0 when it does not tell, or more than that.
+uint64_t told_in_monitor(const VmRow& row) {
+  const bool is_found = row.vm.ram.means != model::RamMeans::None;
+  if (is_found || !row.guest || row.vm.processes.empty()) return 0;
+  const uint64_t told =
+      base::saturating_sum(row.guest->used_bytes, row.guest->caches_bytes);
+  const std::optional<uint64_t> own = own_bytes(row.vm.processes.front());
+  return own && told <= *own ? told : 0;
+}
+
 void add_guest_bands(VmRow& row) {
+  if (told_in_monitor(row) > 0) {
+    RamBands told;
+    told.used_bytes = row.guest->used_bytes;
+    told.caches_bytes = row.guest->caches_bytes;
+    add_told_bands(row, told);
+  }
   if (!row.vm.ram.resident_bytes) return;
   const uint64_t resident = *row.vm.ram.resident_bytes;
   if (!row.guest) {
@@ -178,13 +202,6 @@ void add_guest_bands(VmRow& row) {
            "resident - used - caches - reserved", bands.held_bytes);
 }
 
-// PSS, so that what several VMs share (the program, its libraries) is not
-// counted for each of them.
-std::optional<uint64_t> own_bytes(const VmProcess& process) {
-  if (!process.own) return std::nullopt;
-  return model::in_ram_bytes(*process.own);
-}
-
 VmBand& helper_band(VmRow& row, const std::string& name,
                     std::string_view known) {
   const auto found = std::ranges::find_if(row.bands, [&](const VmBand& band) {
@@ -195,18 +212,29 @@ VmBand& helper_band(VmRow& row, const std::string& name,
   return row.bands.back();
 }
 
+void add_monitor_band(VmRow& row, uint64_t bytes) {
+  const std::string kind(model::vm_kind_name(row.vm.kind));
+  const uint64_t told = told_in_monitor(row);
+  if (row.vm.ram.means != model::RamMeans::None) {
+    add_band(row, VmBandKind::Monitor, kind + " itself",
+             "PSS without guest RAM", bytes);
+  } else if (told > 0) {
+    add_band(row, VmBandKind::Untold, kind + " and other guest RAM",
+             "PSS - used - caches", bytes - told);
+  } else {
+    add_band(row, VmBandKind::Untold, kind + " with guest RAM", "PSS", bytes);
+  }
+  row.bands.back().process_count = 1;
+}
+
 void add_process_bands(VmRow& row) {
   const bool is_told = row.vm.ram.means != model::RamMeans::None;
-  const std::string kind(model::vm_kind_name(row.vm.kind));
   const std::string known = is_told ? "PSS without guest RAM" : "PSS";
   for (const VmProcess& process : row.vm.processes) {
     const std::optional<uint64_t> bytes = own_bytes(process);
     if (!bytes) continue;
     if (process.role == VmRole::Monitor) {
-      add_band(row, is_told ? VmBandKind::Monitor : VmBandKind::Untold,
-               is_told ? kind + " itself" : kind + " with guest RAM", known,
-               *bytes);
-      row.bands.back().process_count = 1;
+      add_monitor_band(row, *bytes);
       continue;
     }
     VmBand& band = helper_band(row, process.name, known);

@@ -389,7 +389,16 @@ export class Chart {
       taken.push(at);
       ctx.fillStyle = token("t2");
       ctx.textBaseline = "bottom";
-      const left = isTaken ? bbox.left + bbox.width - ctx.measureText(text).width - 6 * ratio : begin + 6 * ratio;
+      const textWidth = ctx.measureText(text).width;
+      const left = isTaken ? bbox.left + bbox.width - textWidth - 6 * ratio : begin + 6 * ratio;
+      // Other lines may cross it.
+      if (isBold) {
+        ctx.fillStyle = token("bg");
+        ctx.globalAlpha = 0.8;
+        ctx.fillRect(left - 2 * ratio, at - 14 * ratio, textWidth + 4 * ratio, 14 * ratio);
+        ctx.globalAlpha = 1;
+        ctx.fillStyle = token("t1");
+      }
       ctx.fillText(text, left, at);
     }
   }

@@ -82,7 +82,11 @@ TEST(MemstatsVm, WithoutSharesOfSharedMemoryGuestRamIsUnknown) {
   }
   const VmRow row = row_of_record(record);
   EXPECT_FALSE(row.vm.ram.resident_bytes);
-  EXPECT_EQ(row.bands.front().kind, VmBandKind::Untold);
+  ASSERT_EQ(row.bands.size(), 4U);
+  EXPECT_EQ(row.bands[0].bytes, 142 * kMib);
+  EXPECT_EQ(row.bands[2].kind, VmBandKind::Untold);
+  EXPECT_EQ(row.bands[2].bytes, (296 - 142 - 90) * kMib);
+  EXPECT_EQ(row.bands[3].known, "PSS");
   EXPECT_EQ(row.cost.bytes, (296 + 16) * kMib);
   EXPECT_FALSE(row.vm.ram.swapped_bytes) << "Swap is not in the file";
 }

@@ -104,7 +104,23 @@ TEST(VmReport, RamThatWasNotFoundIsStillPaidFor) {
   EXPECT_EQ(row.cost.bytes, 100 * kMib);
   EXPECT_FALSE(row.cost.is_lower_bound());
   EXPECT_FALSE(row.overhead_bytes);
+  ASSERT_EQ(row.bands.size(), 3U) << "what the guest tells is in it";
+  EXPECT_EQ(row.bands[0].bytes, 26 * kMib);
+  EXPECT_EQ(row.bands[2].kind, VmBandKind::Untold);
+  EXPECT_EQ(row.bands[2].bytes, (100 - 26 - 3) * kMib);
+  EXPECT_EQ(sum_of(row), row.bands_sum.bytes);
+}
+
+TEST(VmReport, AGuestThatTellsOfMoreThanTheMonitorMapsIsNotPartOfIt) {
+  model::Vm vm = idle_vm();
+  vm.ram = model::GuestRam();
+  vm.ram.resident_bytes = model::unknown<uint64_t>("not found");
+  vm.ram.configured_bytes = model::unknown<uint64_t>("not found");
+  vm.processes = {process(10, "q", model::VmRole::Monitor, 20 * kMib)};
+  const VmRow row = row_of(vm);
+  ASSERT_EQ(row.bands.size(), 1U);
   EXPECT_EQ(row.bands[0].kind, VmBandKind::Untold);
+  EXPECT_EQ(row.bands[0].bytes, 20 * kMib);
 }
 
 TEST(VmReport, AHelperThatMayNotBeReadMakesALowerBound) {
