@@ -27,6 +27,15 @@ base::Result<std::string> beginning_of(const std::string& path) {
   return std::string(bytes.data(), static_cast<size_t>(got));
 }
 
+// Up to the last line that is whole, with the end that is missing.
+std::string mended(std::string_view text) {
+  const size_t last = text.find_last_of('\n');
+  if (last == std::string_view::npos) return "";
+  const size_t end = text.find_last_not_of(", \n", last);
+  if (end == std::string_view::npos) return "";
+  return std::string(text.substr(0, end + 1)) + "]";
+}
+
 }  // namespace
 
 base::Result<std::string> read_whole_file(const std::string& path) {
@@ -87,8 +96,17 @@ base::Result<std::optional<MemstatsFile>> read_memstats_file(
   if (!text) return text.error();
   base::Result<MemstatsFile> file =
       memstats_in(path, *text, *modified_ns, std::nullopt);
-  if (!file) return file.error();
-  return std::optional<MemstatsFile>(std::move(*file));
+  if (file) return std::optional<MemstatsFile>(std::move(*file));
+  const std::string_view whole = base::trim(*text);
+  if (whole.ends_with(']')) return file.error();
+  base::Result<MemstatsFile> rest = memstats_in(
+      path, mended(std::string(whole) + "\n"), *modified_ns, std::nullopt);
+  if (!rest) {
+    rest = memstats_in(path, mended(whole), *modified_ns, std::nullopt);
+  }
+  if (!rest) return file.error();
+  rest->is_cut = true;
+  return std::optional<MemstatsFile>(std::move(*rest));
 }
 
 }  // namespace tidemark::cli

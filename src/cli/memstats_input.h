@@ -15,6 +15,7 @@ namespace tidemark::cli {
 struct MemstatsFile {
   std::vector<model::MemstatsRecord> records;  // at least one
   uint64_t begin_realtime_ns = 0;
+  bool is_cut = false;  // who wrote it was killed
 };
 
 base::Result<std::string> read_whole_file(const std::string& path);
@@ -33,7 +34,8 @@ base::Result<MemstatsFile> memstats_in(const std::string& path,
                                        std::optional<uint64_t> begin_ns);
 
 // Empty when the file is something else, or cannot be opened: those who read
-// other files say why.
+// other files say why. `vm watch` writes a record a line as it comes; of one
+// that was killed meanwhile those that are whole are read.
 base::Result<std::optional<MemstatsFile>> read_memstats_file(
     const std::string& path);
 

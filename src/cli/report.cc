@@ -4,7 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/escape.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/moments.h"
 #include "cli/output.h"
@@ -111,6 +113,12 @@ base::Result<ExitCode> report_memstats(const ReportCommandOptions& options,
   }
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
+  if (file.is_cut) {
+    print_note(options.common,
+               base::visible(options.path) + " has no end; " +
+                   base::counted(file.records.size(), "record is whole",
+                                 "records are whole"));
+  }
   return write_memstats_report(
       file,
       {options.path, is_page, options.compat,
