@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 5> kSectionNames = {
 constexpr const char* kLimitName = "(total memory) - (balloon size)";
 
 // More than any machine has is nonsense, and must not make a sum wrap.
-int64_t signed_bytes(uint64_t bytes) {
+int64_t bounded_bytes(uint64_t bytes) {
   constexpr uint64_t kMostBytes = uint64_t{1} << 52;
   return static_cast<int64_t>(std::min(bytes, kMostBytes));
 }
@@ -31,7 +31,7 @@ int64_t signed_bytes(uint64_t bytes) {
 int64_t told(const model::BalloonStats& balloon, GuestField field) {
   const auto at = std::ranges::find(model::kBalloonFields, field);
   const auto index = static_cast<size_t>(at - model::kBalloonFields.begin());
-  return signed_bytes(balloon.values[index].value_or(0));
+  return bounded_bytes(balloon.values[index].value_or(0));
 }
 
 int64_t sum_of(const MemstatsRecord& record, std::string_view name,
@@ -39,7 +39,7 @@ int64_t sum_of(const MemstatsRecord& record, std::string_view name,
   int64_t sum = 0;
   for (const MemstatsProcess& process : record.processes) {
     if (process.name == name)
-      sum += signed_bytes(process.totals.get_or_zero(field));
+      sum += bounded_bytes(process.totals.get_or_zero(field));
   }
   return sum;
 }
@@ -54,7 +54,7 @@ std::array<int64_t, kSectionNames.size()> sections_of(
   const int64_t unevictable = told(balloon, GuestField::Unevictable);
   const int64_t used =
       told(balloon, GuestField::Total) - told(balloon, GuestField::Free) -
-      signed_bytes(balloon.balloon_bytes) - caches - shared - unevictable;
+      bounded_bytes(balloon.balloon_bytes) - caches - shared - unevictable;
   return {caches, shared, unevictable, used,
           rss - used - caches - shared - unevictable};
 }
@@ -93,7 +93,7 @@ MemstatsSection limit_of(std::span<const MemstatsRecord> records) {
   for (const MemstatsRecord& record : records) {
     const int64_t bytes = record.balloon
                               ? told(*record.balloon, GuestField::Total) -
-                                    signed_bytes(record.balloon->balloon_bytes)
+                                    bounded_bytes(record.balloon->balloon_bytes)
                               : *last_total;
     limit.points.push_back({record.elapsed_seconds, bytes});
   }

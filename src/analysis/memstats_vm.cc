@@ -37,7 +37,7 @@ SmapsFields ram_part(const SmapsFields& totals) {
 }
 
 // RSS and private pages are not parted in the file.
-SmapsFields own_part(const SmapsFields& totals, const SmapsFields& ram) {
+SmapsFields unshared_part(const SmapsFields& totals, const SmapsFields& ram) {
   SmapsFields own;
   own.set(SmapsField::Pss, totals.get_or_zero(SmapsField::Pss) -
                                ram.get_or_zero(SmapsField::Pss));
@@ -57,7 +57,7 @@ model::VmProcess process_of(const MemstatsProcess& recorded, bool is_first,
     return process;
   }
   const SmapsFields ram = ram_part(recorded.totals);
-  process.own = model::known(own_part(recorded.totals, ram));
+  process.own = model::known(unshared_part(recorded.totals, ram));
   process.ram = model::known(ram);
   return process;
 }

@@ -30,7 +30,7 @@ void write_number(JsonWriter& json, const std::optional<uint64_t>& value) {
 
 // One value of each element, null where it is unknown.
 template <typename List, typename Value>
-void write_column(JsonWriter& json, std::string_view name, const List& list,
+void write_values(JsonWriter& json, std::string_view name, const List& list,
                   const Value& value) {
   json.key(name);
   json.begin_array();
@@ -39,9 +39,9 @@ void write_column(JsonWriter& json, std::string_view name, const List& list,
   json.end_array();
 }
 
-void write_ticks(JsonWriter& json, const VmCourse& course) {
+void write_course_ticks(JsonWriter& json, const VmCourse& course) {
   const auto column = [&](std::string_view name, auto member) {
-    write_column(json, name, course.ticks,
+    write_values(json, name, course.ticks,
                  [&](const VmTick& tick) { return tick.*member; });
   };
   json.key("ticks");
@@ -68,7 +68,7 @@ void write_course_band(JsonWriter& json, const VmTimelineBand& band) {
   json.member("band", analysis::vm_band_token(band.kind));
   json.member("name", band.name);
   json.member("known_by", band.known);
-  write_column(json, "bytes", band.bytes,
+  write_values(json, "bytes", band.bytes,
                [](const std::optional<uint64_t>& bytes) { return bytes; });
   json.end_object();
 }
@@ -108,7 +108,7 @@ void write_course(JsonWriter& json, const VmCourse& course) {
   json.member("deflates_on_oom", course.last.deflates_on_oom);
   json.member("free_page_reporting", vm.guest.reports_free_pages);
   json.member("peak_index", course.peak_index);
-  write_ticks(json, course);
+  write_course_ticks(json, course);
   const auto list = [&](const char* name, const auto& elements,
                         const auto& write) {
     json.key(name);
@@ -125,12 +125,12 @@ void write_course(JsonWriter& json, const VmCourse& course) {
 
 void write_total_ticks(JsonWriter& json, const VmTimeline& timeline) {
   const auto amount = [&](std::string_view name, auto member) {
-    write_column(json, name, timeline.total, [&](const VmTotalTick& tick) {
+    write_values(json, name, timeline.total, [&](const VmTotalTick& tick) {
       return (tick.*member).known_bytes();
     });
   };
   const auto number = [&](std::string_view name, auto member) {
-    write_column(json, name, timeline.total,
+    write_values(json, name, timeline.total,
                  [&](const VmTotalTick& tick) { return tick.*member; });
   };
   json.key("total");
@@ -177,7 +177,7 @@ std::string sections_json(
     json.begin_object();
     json.member("name", section.name);
     json.member("stacked", section.is_stacked);
-    write_column(json, "seconds", section.points,
+    write_values(json, "seconds", section.points,
                  [](const auto& point) { return point.seconds; });
     json.key("bytes");
     json.begin_array();
