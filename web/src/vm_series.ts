@@ -2,7 +2,7 @@
 import type { Layer } from "./bands";
 import type { Curve, Gap } from "./chart";
 import type { Sections, VmBand, VmCourse, VmFinding, VmNow, Vms, VmSpan } from "./data";
-import { duration, size } from "./format";
+import { duration, size, visible } from "./format";
 
 const MONITORS: Record<string, string> = { qemu: "QEMU", crosvm: "crosvm", firecracker: "Firecracker", cloud_hypervisor: "Cloud Hypervisor", other: "KVM" };
 export const monitorName = (kind: string): string => MONITORS[kind] ?? kind;
@@ -71,10 +71,11 @@ export interface Remark {
 // What is said in the picture where a split is unknown for a part of it; of one
 // that never is known it is said beside the picture.
 export function vmRemarks(course: VmCourse): Remark[] {
-  if (!vmParts(course).includes(0)) return [];
+  const parts = vmParts(course);
+  if (!parts.includes(0)) return [];
   return course.spans
     .filter(({ unknown }) => unknown !== "absent" && unknown !== "unread")
-    .filter(({ from_ns, to_ns }) => vmParts(course)[tickAt(course.ticks.elapsed_ns, (from_ns + to_ns) / 2)] !== 0)
+    .filter(({ from_ns, to_ns }) => parts[tickAt(course.ticks.elapsed_ns, (from_ns + to_ns) / 2)] !== 0)
     .map(({ unknown, from_ns, to_ns }) => ({
       from: from_ns / 1e9,
       to: to_ns / 1e9,
@@ -150,6 +151,15 @@ export function vmRows(course: VmCourse, index: number): VmRow[] {
 }
 
 export const isBound = ({ ticks }: VmCourse, index: number): boolean => ticks.lower_bounds.includes(index);
+
+// The rows and what they add up to, to be put elsewhere.
+export function vmMarkdown(course: VmCourse, index: number, head: string): string {
+  const cell = (text: string): string => visible(text).replaceAll("|", "\\|").replaceAll("`", "'");
+  const lines = vmRows(course, index).map(({ name, known, bytes, why }) => `| ${cell(name)} | ${cell(bytes === null ? why : known)} | ${bytes === null ? "?" : size(bytes)} |`);
+  const cost = course.ticks.cost_bytes[index] ?? null;
+  lines.push(`| cost to the host | | ${cost === null ? "?" : `${isBound(course, index) ? "≥ " : ""}${size(cost)}`} |`);
+  return [`| ${cell(course.name)}, ${head} | how it is known | bytes |`, "|---|---|---:|", ...lines].join("\n") + "\n";
+}
 
 // What memstats_chart draws, as layers over one list of seconds. It has numbers
 // below nothing, which have no height; `below` counts them.

@@ -18,7 +18,7 @@ import { Number, Spark } from "./table";
 import { useChart } from "./use_chart";
 import { useKeys } from "./viewkeys";
 import { drawBalloon, drawRemarks } from "./vm_marks";
-import { balloonPlace, findingsAt, isBound, monitorName, said, sectionLayers, spansAt, tickAt, vmCurves, vmGaps, vmKey, vmLayers, vmParts, vmRemarks, vmRows, type VmRow } from "./vm_series";
+import { balloonPlace, findingsAt, isBound, monitorName, said, sectionLayers, spansAt, tickAt, vmCurves, vmGaps, vmKey, vmLayers, vmMarkdown, vmParts, vmRemarks, vmRows, type VmRow } from "./vm_series";
 import { useWidth } from "./width";
 
 // The chosen moment in ns; null: none was chosen. That of a timeline is that of
@@ -160,14 +160,13 @@ function OneBar({ rows, whole }: { rows: VmRow[]; whole: number }): ComponentChi
   );
 }
 
-function asMarkdown(course: VmCourse, rows: VmRow[], head: string): string {
-  const lines = rows.map((row) => `| ${row.name} | ${row.known} | ${row.bytes ?? "?"} |`);
-  return [`| ${course.name}, ${head} | how it is known | bytes |`, "|---|---|---:|", ...lines].join("\n");
-}
-
 function MomentTable({ course, index, head }: { course: VmCourse; index: number; head: string }): ComponentChildren {
   const { ticks } = course;
+  const [copied, tell] = useState("");
   const rows = vmRows(course, index);
+  const copy = (): void => {
+    navigator.clipboard?.writeText(vmMarkdown(course, index, head)).then(() => tell("copied"), () => tell("the browser did not allow to copy"));
+  };
   const sum = ticks.bands_bytes[index] ?? null;
   const cost = ticks.cost_bytes[index] ?? null;
   const isLeast = isBound(course, index);
@@ -182,7 +181,7 @@ function MomentTable({ course, index, head }: { course: VmCourse; index: number;
   return (
     <table class="rows" id="moment">
       <thead><tr>
-        <th>{head} <button id="copy" class="control" title="the rows as Markdown" onClick={() => void navigator.clipboard?.writeText(asMarkdown(course, rows, head))}>copy <kbd>y</kbd></button></th>
+        <th>{head} <button id="copy" class="control" title="the rows as Markdown" onClick={copy}>copy <kbd>y</kbd></button> <span role="status">{copied}</span></th>
         <th class="wide">how it is known</th><th class="n">bytes</th><th class="n">%</th>
       </tr></thead>
       <tbody>
@@ -264,7 +263,9 @@ function SectionsChart({ sections }: { sections: Sections }): ComponentChildren 
       </p>
       <table class="rows" id="moment">
         <thead><tr><th>at {clockOf(chosen)}</th><th class="n">bytes</th></tr></thead>
-        <tbody>{rowsAt(chosen).map(({ name, look, bytes }) => <tr><td class="name"><Swatch look={look} />{visible(name)}</td><td class="n"><Bytes bytes={bytes} why="the process was not there" /></td></tr>)}</tbody>
+        <tbody>{rowsAt(chosen).map(({ name, look, bytes }) => <tr><td class="name"><Swatch look={look} />{visible(name)}</td><td class="n"><Bytes bytes={bytes} why="the process was not there" /></td></tr>)}
+          {limit && <tr class="beside-row"><td class="name">(total memory) − (balloon size)</td><td class="n"><Bytes bytes={isNaN(limit[chosen]!) ? null : limit[chosen]!} why="the guest never told" /></td></tr>}
+        </tbody>
       </table>
     </>
   );

@@ -5,7 +5,7 @@ import type { Sections, VmCourse, VmNow, Vms } from "../src/data";
 import { reports } from "../src/served";
 import { moment, vmAt, vmName } from "../src/state";
 import { vmHeadlines } from "../src/vms";
-import { balloonPlace, findingsAt, looksOf, sectionLayers, tickAt, vmCurves, vmGaps, vmLayers, vmParts, vmRemarks, vmRows, vmsOfNow, whyUnknown } from "../src/vm_series";
+import { balloonPlace, findingsAt, looksOf, sectionLayers, tickAt, vmCurves, vmGaps, vmLayers, vmMarkdown, vmParts, vmRemarks, vmRows, vmsOfNow, whyUnknown } from "../src/vm_series";
 
 const S = 1e9;
 
@@ -75,6 +75,14 @@ test("findings are those of their moment", () => {
   assert.equal(findingsAt(course, 0).length, 0);
   assert.equal(findingsAt(course, 2)[0]!.title, "The balloon is moving.");
   assert.equal(findingsAt(course, 3).length, 0);
+});
+
+test("what is copied is a table, whatever the names are", () => {
+  const text = vmMarkdown({ ...course, name: "a|b\n`c`" }, 1, "at 00:00:01");
+  const lines = text.trimEnd().split("\n");
+  assert.equal(lines[0], "| a\\|b\\x0a'c', at 00:00:01 | how it is known | bytes |");
+  assert.equal(lines[2], "| guest used | unsettled: the balloon moved | ? |");
+  assert.equal(lines.at(-1), "| cost to the host | | ≥ 100\u00a0B |");
 });
 
 test("a moment is that of the last tick before it", () => {
