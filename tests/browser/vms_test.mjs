@@ -163,6 +163,19 @@ test("a machine without VMs says so", async () => {
   await page.close();
 });
 
+test("a VM that may not be read says so instead of drawing nothing", async () => {
+  const data = vms();
+  const [, one] = data.vms;
+  for (const key of ["cost_bytes", "bands_bytes", "rss_bytes"]) one.ticks[key] = one.ticks[key].map(() => null);
+  one.bands = [];
+  one.spans.push({ unknown: "unread", from_ns: 0, to_ns: data.elapsed_ns, because: "denied: /proc/2201/smaps", lasts: true });
+  const page = await browser.page(madePage(folder, { vms: data }), { fragment: `#vm=${one.pid}.${one.start_ticks}` });
+  assert.match(await page.locator(".state").innerText(), /is not known.*denied: \/proc\/2201\/smaps/s);
+  assert.match(await page.locator(".vmlist button[aria-pressed=true]").innerText(), /win11-build\s*\?/);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
 test("a server tells of the VMs of its machine when it is asked", async () => {
   const recordings = join(folder, "served");
   tidemark("import", "-q", sample, "-o", `${recordings}.tdm`);

@@ -52,7 +52,7 @@ export interface ChartData {
   // are not joined. What is not 0 reaches to its neighbours: it is not known
   // since when.
   parts?: Uint8Array;
-  draw?: (plot: uPlot) => void; // on top of all
+  draw?: (plot: uPlot) => void; // on top of all but the moment and the flag
   hasHeadroom?: boolean; // false: what is drawn is the whole of something
   theme: Theme;
   labelRoom: number; // at the right, in CSS pixels
@@ -531,6 +531,7 @@ export class Chart {
     }
     ctx.setLineDash([]);
     this.drawCurves(labelled);
+    this.data.draw?.(this.plot);
     ctx.textBaseline = "middle";
     let taken = bbox.left;
     for (const gap of gaps) {
@@ -552,7 +553,6 @@ export class Chart {
     }
     this.drawBase(chosen);
     if (flag) this.drawFlag(flag, ink);
-    this.data.draw?.(this.plot);
     ctx.restore();
   }
 

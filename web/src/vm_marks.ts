@@ -15,6 +15,13 @@ export interface BalloonMark {
 
 export function drawBalloon(plot: uPlot, { at, from, to, text }: BalloonMark): void {
   const { ctx, bbox } = plot;
+  // The chart goes on with its own.
+  ctx.save();
+  drawArrow(plot, { at, from, to, text }, ctx, bbox);
+  ctx.restore();
+}
+
+function drawArrow(plot: uPlot, { at, from, to, text }: BalloonMark, ctx: CanvasRenderingContext2D, bbox: uPlot.BBox): void {
   const ratio = devicePixelRatio * textScale();
   const [x, low, high] = [plot.valToPos(at, "x", true), plot.valToPos(from, "y", true), plot.valToPos(to, "y", true)];
   // Too small for an arrow, or not in the picture.
@@ -53,6 +60,7 @@ export function drawRemarks(plot: uPlot, remarks: Remark[], topAt: (seconds: num
   const { ctx, bbox } = plot;
   const ratio = devicePixelRatio * textScale();
   const step = 14 * ratio;
+  ctx.save();
   ctx.font = `${11 * ratio}px ${FONT}`;
   ctx.textAlign = "left";
   ctx.textBaseline = "bottom";
@@ -79,4 +87,5 @@ export function drawRemarks(plot: uPlot, remarks: Remark[], topAt: (seconds: num
     ctx.fillStyle = token("t2");
     words.forEach((word, i) => ctx.fillText(word, left, top - 12 * ratio - (words.length - 1 - i) * step));
   }
+  ctx.restore();
 }

@@ -83,10 +83,12 @@ export function vmRemarks(course: VmCourse): Remark[] {
     }));
 }
 
-export function vmGaps({ spans }: VmCourse): Gap[] {
+// Where there is nothing to draw: the VM was not there, or none of it was read.
+export function vmGaps({ spans, ticks }: VmCourse): Gap[] {
+  const isUndrawn = ({ from_ns, to_ns }: VmSpan): boolean => ticks.bands_bytes[tickAt(ticks.elapsed_ns, (from_ns + to_ns) / 2)] === null;
   return spans
-    .filter(({ unknown }) => unknown === "absent")
-    .map(({ from_ns, to_ns }) => ({ from: from_ns / 1e9, to: to_ns / 1e9, label: `${duration(to_ns - from_ns)} not there` }));
+    .filter((span) => span.unknown === "absent" || (span.unknown === "unread" && isUndrawn(span)))
+    .map(({ unknown, from_ns, to_ns }) => ({ from: from_ns / 1e9, to: to_ns / 1e9, label: `${duration(to_ns - from_ns)} not ${unknown === "absent" ? "there" : "read"}` }));
 }
 
 const numbers = (column: (number | null)[]): Float64Array => Float64Array.from(column, (bytes) => bytes ?? NaN);

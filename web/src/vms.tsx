@@ -1,7 +1,7 @@
 // Virtual machines: what each costs its host, what its guest does with that, and
 // what could come back, over time and at the chosen moment.
 import type { ComponentChildren } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Layer } from "./bands";
 import type { ChartData, Curve } from "./chart";
 import { Choices } from "./choices";
@@ -85,8 +85,12 @@ function Entry({ course, index, isChosen }: { course: VmCourse; index: number; i
   const cost = ticks.cost_bytes[index];
   const isThere = !spansAt(course, ticks.elapsed_ns[index]!).some(({ unknown }) => unknown === "absent") || cost !== null;
   const held = ticks.could_come_back_bytes[index];
+  const host = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isChosen) host.current?.scrollIntoView({ block: "nearest" });
+  }, [isChosen]);
   return (
-    <li>
+    <li ref={host}>
       <button aria-pressed={isChosen} onClick={() => (vmName.value = vmKey(course))}>
         <span class="vmhead"><b>{visible(course.name)}</b><b>{!isThere ? "not there" : cost == null ? <span class="unknown">?</span> : `${isBound(course, index) ? "≥ " : ""}${size(cost)}`}</b></span>
         <span class="vmbody">
@@ -227,6 +231,9 @@ function Course({ course, vms, reports }: { course: VmCourse; vms: Vms; reports:
   const whys = spansAt(course, ns).filter(({ unknown }) => unknown === "unread" || !isSaid).map(({ because }) => because);
   const drawn = course.ticks.elapsed_ns.length;
   const rows = vmRows(course, index);
+  if (course.ticks.bands_bytes.every((bytes) => bytes === null)) {
+    return <State title="What this VM costs is not known">{visible(course.spans.find(({ unknown }) => unknown === "unread")?.because ?? "none of its processes could be read")}</State>;
+  }
   return (
     <>
       {drawn > 1 ? <CourseChart course={course} vms={vms} index={index} /> : <OneBar rows={rows} whole={course.ticks.bands_bytes[index] ?? 1} />}

@@ -42,6 +42,8 @@ test("layers add up to what is stacked, wherever the VM is there", () => {
 test("areas are cut where a split begins or ends", () => {
   assert.deepEqual([...vmParts(course)], [0, 1, 2, 0]);
   assert.deepEqual(vmGaps(course), [{ from: 2, to: 3, label: "1.0\u00a0s not there" }]);
+  const unread: VmCourse = { ...course, ticks: { ...course.ticks, bands_bytes: [100, null, null, 120] } };
+  assert.deepEqual(vmGaps(unread)[0], { from: 1, to: 2, label: "1.0\u00a0s not read" });
   assert.deepEqual(vmRemarks(course).map(({ words }) => words[0]), ["balloon moved:"]);
 });
 
