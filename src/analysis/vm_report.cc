@@ -57,12 +57,6 @@ std::string obstacle(const VmRow& row) {
   return "";
 }
 
-// The monitor knows what was plugged in since; mappings know the rest.
-std::optional<uint64_t> configured_of(const Vm& vm) {
-  if (vm.guest.configured_bytes) return vm.guest.configured_bytes;
-  return vm.ram.configured_bytes.value;
-}
-
 void learn(VmRow& row, BalloonMemory& memory, uint64_t total,
            uint64_t balloon) {
   memory.deflates_on_oom = learn_deflation(memory, total, balloon);
@@ -73,16 +67,23 @@ void learn(VmRow& row, BalloonMemory& memory, uint64_t total,
   }
 }
 
-GuestSplit split_told(VmRow& row, BalloonMemory& memory, uint64_t configured) {
+// Where nobody tells what it was given, it is taken for what its Linux has: all
+// but the reserved part is known then.
+GuestSplit split_told(VmRow& row, BalloonMemory& memory,
+                      std::optional<uint64_t> configured) {
   const model::GuestStats& stats = row.vm.guest.stats;
   const uint64_t total = *stats[GuestField::Total];
   const uint64_t balloon = *row.vm.guest.balloon_bytes;
   learn(row, memory, total, balloon);
   memory.total_bytes = total;
   memory.balloon_bytes = balloon;
-  return split_guest({configured, total, *stats[GuestField::Free],
-                      *stats[GuestField::Caches], balloon,
-                      row.deflates_on_oom});
+  const uint64_t beside = row.deflates_on_oom.value_or(false) ? 0 : balloon;
+  GuestSplit split =
+      split_guest({configured.value_or(base::saturating_sum(total, beside)),
+                   total, *stats[GuestField::Free], *stats[GuestField::Caches],
+                   balloon, row.deflates_on_oom});
+  if (split.view) split.view.value->is_reserved_known = configured.has_value();
+  return split;
 }
 
 std::string unsettled_words(const VmRow& row, const BalloonMemory& memory,
@@ -95,7 +96,6 @@ std::string unsettled_words(const VmRow& row, const BalloonMemory& memory,
 }
 
 void set_guest(VmRow& row, BalloonMemory& memory, uint64_t now_s) {
-  const std::optional<uint64_t> configured = configured_of(row.vm);
   if (row.vm.guest.balloon_bytes) {
     memory.see(*row.vm.guest.balloon_bytes, now_s);
   }
@@ -104,14 +104,11 @@ void set_guest(VmRow& row, BalloonMemory& memory, uint64_t now_s) {
     because = unsettled_words(row, memory, now_s);
     row.is_unsettled = !because.empty();
   }
-  if (because.empty() && !configured) {
-    because = row.vm.ram.configured_bytes.unknown_because;
-  }
   if (!because.empty()) {
     row.guest = model::unknown<GuestView>(std::move(because));
     return;
   }
-  GuestSplit split = split_told(row, memory, *configured);
+  GuestSplit split = split_told(row, memory, configured_bytes(row.vm));
   row.guest = std::move(split.view);
   row.is_unsettled = split.is_unsettled;
 }
@@ -122,13 +119,17 @@ void split_ram(VmRow& row) {
     row.ram_bands = model::unknown<RamBands>(resident.unknown_because);
   } else if (!row.guest) {
     row.ram_bands = model::unknown<RamBands>(row.guest.unknown_because);
+  } else if (!row.guest->is_reserved_known) {
+    row.ram_bands = model::unknown<RamBands>(
+        "what the guest was given is not known, so what it has free and what "
+        "is reserved cannot be told apart");
   } else {
     row.ram_bands = model::known(bands_of_ram(*row.guest, *resident));
   }
 }
 
 void set_never_touched(VmRow& row) {
-  const std::optional<uint64_t> configured = configured_of(row.vm);
+  const std::optional<uint64_t> configured = configured_bytes(row.vm);
   const Reading<uint64_t>& resident = row.vm.ram.resident_bytes;
   if (!resident || !configured) {
     row.never_touched_bytes = model::unknown<uint64_t>(
@@ -148,26 +149,6 @@ void add_band(VmRow& row, VmBandKind kind, std::string name, std::string known,
   row.bands.push_back({kind, std::move(name), std::move(known), bytes, 0});
 }
 
-void add_guest_bands(VmRow& row) {
-  if (!row.vm.ram.resident_bytes) return;
-  if (!row.ram_bands) {
-    add_band(
-        row, VmBandKind::GuestUnsplit, "guest RAM",
-        std::string(model::resident_means_token(row.vm.ram.resident_means)),
-        *row.vm.ram.resident_bytes);
-    return;
-  }
-  const RamBands& bands = *row.ram_bands;
-  add_band(row, VmBandKind::GuestUsed, "guest used",
-           "total - balloon - free - caches", bands.used_bytes);
-  add_band(row, VmBandKind::GuestCaches, "guest caches", "guest: disk caches",
-           bands.caches_bytes);
-  add_band(row, VmBandKind::GuestReserved, "guest reserved",
-           "configured - guest total", bands.reserved_bytes);
-  add_band(row, VmBandKind::GuestHeld, "free in guest, held by host",
-           "resident - used - caches - reserved", bands.held_bytes);
-}
-
 // PSS, so that what several VMs share (the program, its libraries) is not
 // counted for each of them.
 std::optional<uint64_t> own_bytes(const VmProcess& process) {
@@ -175,29 +156,91 @@ std::optional<uint64_t> own_bytes(const VmProcess& process) {
   return model::in_ram_bytes(*process.own);
 }
 
-VmBand& helper_band(VmRow& row, const std::string& name) {
+void add_told_bands(VmRow& row, const RamBands& bands) {
+  add_band(row, VmBandKind::GuestUsed, "guest used",
+           "total - balloon - free - caches", bands.used_bytes);
+  add_band(row, VmBandKind::GuestCaches, "guest caches", "guest: disk caches",
+           bands.caches_bytes);
+}
+
+// Where guest RAM was not found it is somewhere in what the monitor maps, and
+// so is what the guest tells of it; 0 when it does not tell, or more than that.
+uint64_t told_in_monitor(const VmRow& row) {
+  const bool is_found = row.vm.ram.means != model::RamMeans::None;
+  if (is_found || !row.guest || row.vm.processes.empty()) return 0;
+  const uint64_t told =
+      base::saturating_sum(row.guest->used_bytes, row.guest->caches_bytes);
+  const std::optional<uint64_t> own = own_bytes(row.vm.processes.front());
+  return own && told <= *own ? told : 0;
+}
+
+void add_guest_bands(VmRow& row) {
+  if (told_in_monitor(row) > 0) {
+    RamBands told;
+    told.used_bytes = row.guest->used_bytes;
+    told.caches_bytes = row.guest->caches_bytes;
+    add_told_bands(row, told);
+  }
+  if (!row.vm.ram.resident_bytes) return;
+  const uint64_t resident = *row.vm.ram.resident_bytes;
+  if (!row.guest) {
+    add_band(
+        row, VmBandKind::GuestUnsplit, "guest RAM",
+        std::string(model::resident_means_token(row.vm.ram.resident_means)),
+        resident);
+    return;
+  }
+  if (!row.ram_bands) {
+    const RamBands bands = bands_of_ram(*row.guest, resident);
+    add_told_bands(row, bands);
+    add_band(row, VmBandKind::GuestUnsplit, "free or reserved in guest",
+             "resident - used - caches", bands.held_bytes);
+    return;
+  }
+  const RamBands& bands = *row.ram_bands;
+  add_told_bands(row, bands);
+  add_band(row, VmBandKind::GuestReserved, "guest reserved",
+           "configured - guest total", bands.reserved_bytes);
+  add_band(row, VmBandKind::GuestHeld, "free in guest, held by host",
+           "resident - used - caches - reserved", bands.held_bytes);
+}
+
+VmBand& helper_band(VmRow& row, const std::string& name,
+                    std::string_view known) {
   const auto found = std::ranges::find_if(row.bands, [&](const VmBand& band) {
     return band.kind == VmBandKind::Helper && band.name == name;
   });
   if (found != row.bands.end()) return *found;
-  add_band(row, VmBandKind::Helper, name, "PSS without guest RAM", 0);
+  add_band(row, VmBandKind::Helper, name, std::string(known), 0);
   return row.bands.back();
+}
+
+void add_monitor_band(VmRow& row, uint64_t bytes) {
+  const std::string kind(model::vm_kind_name(row.vm.kind));
+  const uint64_t told = told_in_monitor(row);
+  if (row.vm.ram.means != model::RamMeans::None) {
+    add_band(row, VmBandKind::Monitor, kind + " itself",
+             "PSS without guest RAM", bytes);
+  } else if (told > 0) {
+    add_band(row, VmBandKind::Untold, kind + " and other guest RAM",
+             "PSS - used - caches", bytes - told);
+  } else {
+    add_band(row, VmBandKind::Untold, kind + " with guest RAM", "PSS", bytes);
+  }
+  row.bands.back().process_count = 1;
 }
 
 void add_process_bands(VmRow& row) {
   const bool is_told = row.vm.ram.means != model::RamMeans::None;
-  const std::string kind(model::vm_kind_name(row.vm.kind));
+  const std::string known = is_told ? "PSS without guest RAM" : "PSS";
   for (const VmProcess& process : row.vm.processes) {
     const std::optional<uint64_t> bytes = own_bytes(process);
     if (!bytes) continue;
     if (process.role == VmRole::Monitor) {
-      add_band(row, is_told ? VmBandKind::Monitor : VmBandKind::Untold,
-               is_told ? kind + " itself" : kind + " with guest RAM",
-               is_told ? "PSS without guest RAM" : "PSS", *bytes);
-      row.bands.back().process_count = 1;
+      add_monitor_band(row, *bytes);
       continue;
     }
-    VmBand& band = helper_band(row, process.name);
+    VmBand& band = helper_band(row, process.name, known);
     band.bytes += *bytes;
     ++band.process_count;
   }
@@ -258,6 +301,11 @@ std::string_view vm_band_token(VmBandKind kind) {
   return kTokens[static_cast<size_t>(kind)];
 }
 
+std::optional<uint64_t> configured_bytes(const Vm& vm) {
+  if (vm.guest.configured_bytes) return vm.guest.configured_bytes;
+  return vm.ram.configured_bytes.value;
+}
+
 BalloonMemory& VmHistory::of(const model::ProcessId& id) {
   const auto found = std::ranges::find(
       memories_, id, &std::pair<model::ProcessId, BalloonMemory>::first);
@@ -274,7 +322,7 @@ VmReport make_vm_report(model::VmScan scan, VmHistory& history) {
   for (Vm& vm : scan.vms) {
     VmRow row = row_of(scan, std::move(vm), history);
     report.cost.add(row.cost);
-    report.configured.add(configured_of(row.vm));
+    report.configured.add(configured_bytes(row.vm));
     std::optional<uint64_t> held;
     if (row.ram_bands) held = row.ram_bands->held_bytes;
     report.held.add(held);

@@ -90,6 +90,10 @@ struct VmReport {
   uint64_t unseen_count = 0;
 };
 
+// What the guest was given. The monitor knows what was plugged in since;
+// mappings know the rest.
+std::optional<uint64_t> configured_bytes(const model::Vm& vm);
+
 // Lives as long as a watch: what samples before have taught. New for each when
 // only one is taken.
 class VmHistory {

@@ -37,6 +37,8 @@ struct GuestView {
   uint64_t free_bytes = 0;
   // Never in the guest's hands: its kernel's image and page structs, firmware.
   uint64_t reserved_bytes = 0;
+  // False where nobody tells what the guest was given; reserved is then 0.
+  bool is_reserved_known = true;
   uint64_t limit_bytes = 0;  // what it can use: total - balloon
   bool operator==(const GuestView&) const = default;
 };

@@ -1,17 +1,16 @@
 #include "cli/import_input.h"
 
-#include <sys/stat.h>
-
-#include <cerrno>
 #include <utility>
+#include <vector>
 
+#include "analysis/memstats_vm.h"
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/memstats_input.h"
 #include "model/memstats.h"
 #include "model/region.h"
-#include "parse/memstats.h"
 #include "parse/smaps.h"
 
 namespace tidemark::cli {
@@ -24,30 +23,6 @@ using model::SmapsField;
 
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
 
-base::Result<struct stat> look_at(const std::string& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return base::fail_errno(path, errno);
-  if (S_ISDIR(info.st_mode)) return base::fail_errno(path, EISDIR);
-  return info;
-}
-
-// Our clock begins in 1970; a file may claim to be older.
-uint64_t modified_ns_of(const struct stat& info) {
-  if (info.st_mtim.tv_sec < 0) return 0;
-  return static_cast<uint64_t>(info.st_mtim.tv_sec) * base::kNsPerSecond +
-         static_cast<uint64_t>(info.st_mtim.tv_nsec);
-}
-
-base::Result<std::string> read_whole(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "."
-                             : slash == 0               ? "/"
-                                                        : path.substr(0, slash);
-  base::Result<base::Directory> directory = base::open_directory(folder);
-  if (!directory) return directory.error();
-  return base::read_file_at(*directory, std::string(base::base_name(path)));
-}
-
 // The beginning is enough to tell them apart; the parsers judge the rest.
 base::Result<ImportFormat> format_of(const std::string& path,
                                      std::string_view beginning) {
@@ -58,9 +33,7 @@ base::Result<ImportFormat> format_of(const std::string& path,
   if (beginning.empty()) {
     return base::fail(ErrorKind::Malformed, path + ": the file is empty");
   }
-  if (beginning.starts_with('[') || beginning.starts_with('{')) {
-    return ImportFormat::Memstats;
-  }
+  if (begins_as_memstats(beginning)) return ImportFormat::Memstats;
   Mapping mapping;
   std::string_view rest = beginning;
   if (parse::parse_mapping_line(base::take_line(rest), mapping)) {
@@ -158,76 +131,21 @@ base::Status take_smaps(const std::string& text, const ImportOptions& options,
   return base::Ok{};
 }
 
-model::GuestAnswer answer_of(const std::optional<model::BalloonStats>& told) {
-  model::GuestAnswer answer;
-  answer.source = "memstats";
-  if (!told) {
-    answer.state = model::GuestState::Failed;
-    answer.because = "the monitor did not answer memstats";
-    return answer;
-  }
-  answer.state = model::GuestState::Told;
-  answer.balloon_bytes = told->balloon_bytes;
-  answer.deflates_on_oom = true;  // crosvm always offers it
-  for (size_t i = 0; i < model::kBalloonFields.size(); ++i)
-    answer.stats[model::kBalloonFields[i]] = told->values[i];
-  return answer;
-}
-
-// The file has totals of whole processes: what of them is guest RAM, and how
-// much the guest was given, nobody knows any more.
-model::VmScan scan_of(const model::MemstatsRecord& record,
-                      uint64_t realtime_ns) {
-  model::VmScan scan;
-  scan.started_realtime_ns = realtime_ns;
-  if (record.processes.empty()) return scan;
-  const std::string because = "memstats does not tell guest RAM apart";
-  model::Vm& vm = scan.vms.emplace_back();
-  vm.id.pid = record.processes.front().pid;
-  vm.name = record.processes.front().name;
-  vm.kind = model::vm_kind_of_program(vm.name);
-  for (model::Reading<uint64_t>* reading :
-       {&vm.ram.configured_bytes, &vm.ram.resident_bytes, &vm.ram.swapped_bytes,
-        &vm.ram.hugetlb_bytes, &vm.ram.thp_bytes, &vm.ram.ksm_bytes,
-        &vm.ram.ksm_saved_bytes}) {
-    *reading = model::unknown<uint64_t>(because);
-  }
-  vm.ram.configured_bytes.unknown_because =
-      "memstats does not tell how much RAM the guest was given";
-  for (const model::MemstatsProcess& process : record.processes) {
-    model::VmProcess& found = vm.processes.emplace_back();
-    found.id.pid = process.pid;
-    found.name = process.name;
-    found.role = vm.processes.size() == 1 ? model::VmRole::Monitor
-                                          : model::VmRole::Child;
-    found.own = model::known(process.totals);
-    found.ram = model::unknown<model::SmapsFields>(because);
-    found.rss_bytes = process.totals.get(SmapsField::Rss);
-  }
-  vm.guest = answer_of(record.balloon);
-  return scan;
-}
-
-// The file keeps seconds since collecting began and is written when it ends.
 base::Status take_memstats(const std::string& text,
                            const ImportOptions& options, uint64_t modified_ns,
                            ImportInput& input) {
-  base::Result<std::vector<model::MemstatsRecord>> records =
-      parse::parse_memstats(text);
-  if (!records) return base::within(input.path, records.error());
-  if (records->empty()) {
-    return base::fail(ErrorKind::Malformed, input.path + ": no records in it");
-  }
-  const uint64_t first = records->front().elapsed_seconds;
-  const uint64_t lasted =
-      (records->back().elapsed_seconds - first) * base::kNsPerSecond;
-  const uint64_t begin = options.realtime_ns.value_or(
-      modified_ns > lasted ? modified_ns - lasted : 0);
-  for (model::MemstatsRecord& record : *records) {
+  base::Result<MemstatsFile> file =
+      memstats_in(input.path, text, modified_ns, options.realtime_ns);
+  if (!file) return file.error();
+  std::vector<model::VmScan> scans =
+      analysis::memstats_scans(file->records, file->begin_realtime_ns);
+  const uint64_t first = file->records.front().elapsed_seconds;
+  for (model::MemstatsRecord& record : file->records) {
     Sample& sample = input.samples.emplace_back();
     sample.started_realtime_ns =
-        begin + (record.elapsed_seconds - first) * base::kNsPerSecond;
-    sample.vms = scan_of(record, sample.started_realtime_ns);
+        file->begin_realtime_ns +
+        (record.elapsed_seconds - first) * base::kNsPerSecond;
+    sample.vms = std::move(scans[input.samples.size() - 1]);
     for (model::MemstatsProcess& process : record.processes) {
       sample.processes.push_back(
           process_of(process.pid, std::move(process.name),
@@ -273,15 +191,15 @@ base::Status check_naming(const ImportInput& input,
 
 base::Result<ImportInput> open_import(const std::string& path,
                                       const ImportOptions& options) {
-  base::Result<struct stat> info = look_at(path);
-  if (!info) return info.error();
+  base::Result<uint64_t> modified_ns = modified_realtime_ns(path);
+  if (!modified_ns) return modified_ns.error();
   ImportInput input;
   input.path = path;
   ImportFormat format = options.format;
   base::Status status = base::Ok{};
   std::string text;
   if (format != ImportFormat::Watcher) {
-    base::Result<std::string> whole = read_whole(path);
+    base::Result<std::string> whole = read_whole_file(path);
     if (!whole) return whole.error();
     text = std::move(*whole);
   }
@@ -290,13 +208,12 @@ base::Result<ImportInput> open_import(const std::string& path,
     if (!found) return found.error();
     format = *found;
   }
-  const uint64_t modified_ns = modified_ns_of(*info);
   switch (format) {
     case ImportFormat::Smaps:
-      status = take_smaps(text, options, modified_ns, input);
+      status = take_smaps(text, options, *modified_ns, input);
       break;
     case ImportFormat::Memstats:
-      status = take_memstats(text, options, modified_ns, input);
+      status = take_memstats(text, options, *modified_ns, input);
       break;
     default:
       status = take_watcher(options, input);

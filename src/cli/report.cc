@@ -1,14 +1,18 @@
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/escape.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/moments.h"
 #include "cli/output.h"
 #include "cli/page.h"
 #include "cli/report_parts.h"
+#include "cli/vms_page.h"
 
 namespace tidemark::cli {
 namespace {
@@ -27,6 +31,7 @@ struct ReportCommandOptions {
   std::string process;
   std::string base_path;
   std::string part;  // empty: the page, or the timeline
+  bool compat = false;
   CommonOptions common;
 };
 
@@ -96,6 +101,33 @@ base::Result<ExitCode> write_asked(const ReportCommandOptions& options,
   return ExitCode::Done;
 }
 
+// It has one VM and no processes to choose, no parts and nothing to compare.
+base::Result<ExitCode> report_memstats(const ReportCommandOptions& options,
+                                       const MemstatsFile& file, bool is_page) {
+  const bool is_chosen = !options.pid.empty() || !options.process.empty();
+  if (is_chosen || !options.base_path.empty() || !options.part.empty()) {
+    return base::fail(
+        base::ErrorKind::Misused,
+        options.path + " is a file of memstats, which is drawn as a whole",
+        "leave out --pid, --process, --base and --part");
+  }
+  base::Result<Output> output = Output::open(options.common.output_path);
+  if (!output) return output.error();
+  if (file.is_cut) {
+    print_note(options.common,
+               base::visible(options.path) + " has no end; " +
+                   base::counted(file.records.size(), "record is whole",
+                                 "records are whole"));
+  }
+  return write_memstats_report(
+      file,
+      {options.path, is_page, options.compat,
+       !is_page && options.common.format == Format::Json
+           ? base::JsonWriter::Layout::Pretty
+           : base::JsonWriter::Layout::OneLine},
+      *output);
+}
+
 base::Result<ExitCode> run_report(const ReportCommandOptions& options) {
   const bool is_page =
       options.common.format == Format::Text && options.part.empty();
@@ -103,6 +135,15 @@ base::Result<ExitCode> run_report(const ReportCommandOptions& options) {
     base::Status status =
         check_page_output(options.common, "tidemark report FILE -o out.html");
     if (!status) return status.error();
+  }
+  base::Result<std::optional<MemstatsFile>> memstats =
+      read_memstats_file(options.path);
+  if (!memstats) return memstats.error();
+  if (*memstats) return report_memstats(options, **memstats, is_page);
+  if (options.compat) {
+    return base::fail(base::ErrorKind::Misused,
+                      "--compat draws files of memstats alone",
+                      "tidemark vm watch --format memstats writes one");
   }
   base::Result<store::Recording> recording = open_recording(options.path);
   if (!recording) return recording.error();
@@ -129,7 +170,9 @@ Command report_command() {
       "a trace. All data is in the file; it loads nothing. Long "
       "recordings are drawn with fewer samples, the lowest and the highest of "
       "each column, so that no peak is lost. JSON has the same numbers: those "
-      "of the timeline, or of the part that is asked for.";
+      "of the timeline, or of the part that is asked for. The file may also be "
+      "one of crosvm's memstats collector, or of `vm watch --format memstats`: "
+      "its VM is drawn, host and guest in one chart.";
   command.examples = {
       {"tidemark report web.tdm -o web.html", "open it from disk, mail it"},
       {"tidemark report web.tdm -p 4711 -o one.html", "one process"},
@@ -137,9 +180,11 @@ Command report_command() {
       {"tidemark report web.tdm --part ps", "the processes at the peak"},
       {"tidemark report b.tdm --base a.tdm -o ab.html",
        "compared with another"},
+      {"tidemark report memory-data.json -o vm.html", "a VM, by memstats"},
   };
   OptionTable& table = command.options;
-  table.positional("FILE", "the recording", options->path, true);
+  table.positional("FILE", "the recording, or a file of memstats",
+                   options->path, true);
   table.value("-p,--pid", "PID", "of this process alone", options->pid);
   table.value("--process", "ID", "the same, by its number in the recording",
               options->process);
@@ -152,6 +197,10 @@ Command report_command() {
                  o->part = word;
                  return base::Ok{};
                });
+  table.flag("--compat",
+             "of a file of memstats: the sections of memstats_chart, by its "
+             "arithmetic",
+             options->compat);
   add_common_options(table, options->common, {"html", "json", "jsonl"});
   command.run = [options] { return run_report(*options); };
   return command;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/ps_report.h"
+#include "analysis/vm_timeline.h"
 #include "cli/recorded_info.h"
 #include "cli/trace_recording.h"
 #include "view/json/diff.h"
@@ -13,6 +14,7 @@
 #include "view/json/ps.h"
 #include "view/json/timeline.h"
 #include "view/json/trace.h"
+#include "view/json/vms.h"
 
 namespace tidemark::cli {
 namespace {
@@ -34,6 +36,7 @@ std::span<const ReportParts::Part> ReportParts::table() {
       {"machine", &ReportParts::machine},
       {"ps", &ReportParts::ps},
       {"trace", &ReportParts::trace},
+      {"vms", &ReportParts::vms},
       {"diff", &ReportParts::diff},
   };
   return kParts;
@@ -185,6 +188,19 @@ base::Result<std::string> ReportParts::trace(Layout layout) {
       recorded_trace(recording_, recording_.ticks().size() - 1);
   if (!trace) return trace.error();
   return view::trace_json(*trace, layout);
+}
+
+base::Result<std::string> ReportParts::vms(Layout layout) {
+  base::Result<std::vector<model::VmScan>> scans = recording_.vm_scans();
+  if (!scans) return scans.error();
+  if (scans->empty()) {
+    return base::fail(base::ErrorKind::NotFound,
+                      recording_.path() + ": there are no VMs in it",
+                      "`tidemark vm record -o FILE.tdm` records them");
+  }
+  analysis::VmTimeline timeline = analysis::make_vm_timeline(*scans);
+  timeline.path = recording_.path();
+  return view::vms_json(timeline, layout);
 }
 
 base::Result<std::string> ReportParts::diff(Layout layout) {

@@ -50,6 +50,7 @@ class ReportParts {
   base::Result<std::string> machine(Layout layout);
   base::Result<std::string> ps(Layout layout);
   base::Result<std::string> trace(Layout layout);
+  base::Result<std::string> vms(Layout layout);
   base::Result<std::string> diff(Layout layout);
 
   // Of the recording's ticks, those that are drawn.

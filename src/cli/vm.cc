@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/page.h"
 #include "cli/trace_recording.h"
 #include "cli/vm_polling.h"
 #include "cli/vm_printer.h"
@@ -200,7 +201,7 @@ void add_vm_options(OptionTable& table, VmOptions& options) {
               "end; without it nothing in a VM is changed",
               into_duration(options.poll_ns));
   add_common_options(table, options.common,
-                     {"text", "json", "jsonl", "memstats"});
+                     {"text", "json", "jsonl", "memstats", "html"});
 }
 
 // What is said of a recording must be of one, and the other way round.
@@ -241,6 +242,11 @@ base::Status check_vm_options(const VmOptions& options) {
     return base::fail(base::ErrorKind::Misused, "no file to record to",
                       "tidemark vm record -o FILE.tdm");
   }
+  if (wants_page(options.common)) {
+    base::Status status =
+        check_page_output(options.common, "tidemark vm -o vms.html");
+    if (!status) return status;
+  }
   if (options.poll_ns && !options.scan.asks_guests) {
     return base::fail(base::ErrorKind::Misused,
                       "--poll and --host-only exclude each other");
@@ -274,6 +280,7 @@ Command vm_command() {
       {"tidemark vm record debian-ci -o vm.tdm", "with the guest's figures"},
       {"tidemark vm list vm.tdm --at 90s", "a moment of a recording"},
       {"tidemark vm watch 3310 --format memstats", "for memstats_chart"},
+      {"tidemark vm watch --duration 5min -o vms.html", "a chart of all"},
       {"tidemark vm 3310 --qmp /run/q.sock", "the socket told by hand"},
   };
   add_vm_options(command.options, *options);

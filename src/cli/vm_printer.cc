@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "cli/page.h"
+#include "cli/vms_page.h"
 #include "view/json/memstats.h"
 #include "view/json/vm.h"
 #include "view/text/vm.h"
@@ -21,10 +23,15 @@ VmPrinter::VmPrinter(const CommonOptions& common, VmPrinting printing,
                      Output& output)
     : common_(common),
       printing_(printing),
+      is_page_(wants_page(common)),
       output_(output),
       style_(text_style(common, output.fd())) {}
 
 base::Status VmPrinter::print(model::VmScan scan) {
+  if (is_page_) {
+    scans_.push_back(std::move(scan));
+    return base::Ok{};
+  }
   const analysis::VmReport report =
       analysis::make_vm_report(std::move(scan), history_);
   if (is_memstats(common_)) return print_record(report);
@@ -36,6 +43,12 @@ void VmPrinter::learn(model::VmScan scan) {
 }
 
 base::Status VmPrinter::finish(bool has_failed) {
+  if (is_page_) {
+    if (has_failed && scans_.empty()) return base::Ok{};
+    base::Result<ExitCode> written = write_vms_page(scans_, output_);
+    if (!written) return written.error();
+    return base::Ok{};
+  }
   const bool is_open = start_ns_ || !has_failed;
   if (!is_memstats(common_) || !is_open) return base::Ok{};
   return output_.write(start_ns_ ? "]\n" : "[]\n");

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analysis/vm_report.h"
 #include "base/result.h"
@@ -27,7 +28,8 @@ class VmPrinter {
   base::Status print(model::VmScan scan);
   // A scan from before those that are printed: what it teaches of balloons.
   void learn(model::VmScan scan);
-  // An array has an end; a list of objects has none.
+  // An array has an end, and a page is written when all is there; a list of
+  // objects has none.
   base::Status finish(bool has_failed);
 
  private:
@@ -36,9 +38,11 @@ class VmPrinter {
 
   const CommonOptions& common_;
   VmPrinting printing_;
+  bool is_page_;
   Output& output_;
   view::TextStyle style_;
   analysis::VmHistory history_;
+  std::vector<model::VmScan> scans_;  // of a page
   std::optional<uint64_t> start_ns_;  // of the first record of memstats
 };
 

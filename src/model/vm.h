@@ -35,6 +35,7 @@ enum class RamMeans : uint8_t {
   Size,     // of an anonymous area, exactly that of the command line
   Largest,  // anonymous area: a guess
   None,     // it was not found
+  Shared,   // what its processes share, where only totals are told
 };
 std::string_view ram_means_token(RamMeans means);
 

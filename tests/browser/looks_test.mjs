@@ -7,6 +7,7 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Browser, madePage, scratch } from "./browser.mjs";
 import * as made from "./made_reports.mjs";
+import { vms } from "./made_vms.mjs";
 
 const folder = scratch();
 const pictures = fileURLToPath(new URL("looks", import.meta.url));
@@ -63,6 +64,7 @@ const VIEWS = {
   stacks: [{ trace: made.trace() }, "canvas"],
   ledger: [{ ledger: made.ledger() }, "main table"],
   compare: [{ diff: made.diff() }, "main table, main svg, main .bar"],
+  vms: [{ vms: vms() }, "canvas"],
 };
 
 for (const [name, [reports, ready, fragment = ""]] of Object.entries(VIEWS)) {
@@ -70,7 +72,7 @@ for (const [name, [reports, ready, fragment = ""]] of Object.entries(VIEWS)) {
     light: { colorScheme: "light" },
     dark: { colorScheme: "dark" },
     narrow: { colorScheme: "light", viewport: { width: 400, height: 800 } },
-    ...(name === "timeline" ? { wide: { colorScheme: "dark", viewport: { width: 3840, height: 2160 } } } : {}),
+    ...(name === "timeline" || name === "vms" ? { wide: { colorScheme: "dark", viewport: { width: 3840, height: 2160 } } } : {}),
   })) {
     test(`${name}, ${look}`, async (context) => {
       const page = await browser.page(pageOf(reports), { fragment, reducedMotion: "reduce", ...options });

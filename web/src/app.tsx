@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { kindOf } from "./colours";
 import type { Reports, Timeline, Trace } from "./data";
-import { amount, clock, count, counted, duration, momentClock, percent, size, visible } from "./format";
+import { amount, baseName, clock, count, counted, duration, momentClock, percent, size, visible } from "./format";
 import { machineOf, showsKeys, view, VIEWS, type View } from "./state";
 import { chargeColumn, column, heightAt, isBound } from "./bands";
 import { CompareMoments } from "./compare";
@@ -18,8 +18,9 @@ import { ledgerTreemap } from "./boxtree";
 import { State } from "./states";
 import { TimelineView } from "./timeline";
 import { TreemapView } from "./treemap";
+import { vmHeadlines, VmsView } from "./vms";
 
-const TITLES: Record<View, string> = { timeline: "Timeline", treemap: "Treemap", stacks: "Stacks", machine: "Machine", compare: "Compare" };
+const TITLES: Record<View, string> = { timeline: "Timeline", treemap: "Treemap", stacks: "Stacks", machine: "Machine", compare: "Compare", vms: "VMs" };
 
 // A recording of a trace alone has no processes: their memory is not nothing,
 // it was not read.
@@ -40,11 +41,11 @@ interface About {
 }
 
 // Some views of a served page are of the machine as it is, whatever is chosen.
-const isOfNow = (shown: View, { timeline, machine }: Reports): boolean =>
+const isOfNow = (shown: View, { timeline, machine, vms }: Reports): boolean =>
   served.value !== null && timeline !== undefined &&
-  (shown === "treemap" || (shown === "machine" && (machine === undefined || machineOf.value === "every page")));
+  (shown === "treemap" || (shown === "vms" && !vms?.recording) || (shown === "machine" && (machine === undefined || machineOf.value === "every page")));
 
-function about({ timeline, treemap, trace, diff, ledger, info }: Reports): About {
+function about({ timeline, treemap, trace, diff, ledger, info, vms, sections }: Reports): About {
   const day = (time: string): string => `${time.slice(0, 16).replace("T", " ")} UTC`;
   if (timeline) {
     const most = hasProcesses(timeline) ? `${counted(Math.max(0, ...timeline.ticks.process_count), "process", "processes")} at most · ` : "";
@@ -64,6 +65,11 @@ function about({ timeline, treemap, trace, diff, ledger, info }: Reports): About
   if (trace) return { name: "kernel pages", what: `trace of ${duration(trace.elapsed_ns)} · ${day(trace.started)}`, from: `by ${trace.backend}` };
   if (ledger) return { name: "machine", what: size(ledger.total_bytes), from: "" };
   if (diff) return { name: "two moments", what: "", from: "" };
+  if (vms) {
+    const length = vms.elapsed_ns > 0 ? ` · ${duration(vms.elapsed_ns)}` : "";
+    return { name: visible(baseName(vms.recording)) || "this machine", what: `${counted(vms.vms.length, "VM")} · ${day(vms.start)}${length}`, from: visible(vms.recording) };
+  }
+  if (sections) return { name: "memstats", what: "the sections of memstats_chart", from: "" };
   return { name: "", what: "", from: "" };
 }
 
@@ -220,11 +226,21 @@ const STACK_KEYS: [string, string][] = [
 
 const COMPARE_KEYS: [string, string][] = [["x", "swap sides"]];
 
+const VM_KEYS: [string, string][] = [
+  ["↑↓", "next VM"],
+  ["← →", "move the moment; Ctrl: ten"],
+  ["+ − 0", "zoom in, out, all"],
+  ["p", "the peak"],
+  ["c", "host and guest, or five sections"],
+  ["y", "copy the rows as Markdown"],
+];
+
 const keysOf = (shown: View, { timeline }: Reports): [string, string][] => {
   if (shown === "timeline" || (shown === "machine" && timeline)) {
     return KEYS.filter(([key]) => isLive() || (key !== "End" && key !== "Space")).slice(0, 6);
   }
   if (shown === "compare") return COMPARE_KEYS;
+  if (shown === "vms") return VM_KEYS;
   return shown === "treemap" ? [...BOX_KEYS, ...MAP_KEYS] : shown === "stacks" ? [...BOX_KEYS, ...STACK_KEYS] : BOX_KEYS;
 };
 
@@ -242,7 +258,7 @@ export function App({ failure }: { failure: string | null }): ComponentChildren 
   const shown = views.includes(view.value) ? view.value : views.find((one) => isMadeFor(one, reports)) ?? views[0] ?? "timeline";
   useEffect(() => need(shown));
   const { name, what, from } = isOfNow(shown, reports) ? { name: "this machine, now", what: "", from: "taken when the view was opened" } : about(reports);
-  const strip = shown === "timeline" ? headlines(reports) : shown === "stacks" && trace ? traceHeadlines(trace) : shown === "machine" ? (showsPages(reports) ? machineHeadlines(ledger!) : historyHeadlines(reports)) : [];
+  const strip = shown === "timeline" ? headlines(reports) : shown === "stacks" && trace ? traceHeadlines(trace) : shown === "machine" ? (showsPages(reports) ? machineHeadlines(ledger!) : historyHeadlines(reports)) : shown === "vms" ? vmHeadlines(reports) : [];
   return (
     <>
       <header class="top">
@@ -289,6 +305,8 @@ export function App({ failure }: { failure: string | null }): ComponentChildren 
           showsPages(reports) ? <MachineView ledger={ledger!} /> : <HistoryView reports={reports} />
         ) : shown === "compare" ? (
           <CompareMoments reports={reports} />
+        ) : shown === "vms" ? (
+          <VmsView reports={reports} />
         ) : timeline && timeline.ticks.id.length > 0 ? (
           <TimelineView reports={reports} />
         ) : (

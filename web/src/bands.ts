@@ -70,6 +70,7 @@ export function bandsOf(timeline: Timeline, grouping: Grouping): Band[] {
 export interface Layer {
   label: string;
   band: Band | null; // null: the rest
+  place?: number; // among the colours of those without a kind; none: by order
   values: Float64Array;
 }
 

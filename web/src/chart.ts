@@ -5,7 +5,7 @@ import uPlot from "uplot";
 import type { Layer } from "./bands";
 import { kindOf, type Theme } from "./colours";
 import { clock, size } from "./format";
-import { bandColour, fitting, FONT, hatch, token } from "./paint";
+import { bandColour, fitting, FONT, hatch, layerFill, token } from "./paint";
 import { followGestures } from "./gestures";
 import { textScale } from "./width";
 
@@ -34,6 +34,7 @@ export interface Curve {
   names: string[]; // beside it, the longest first
   dash: number[];
   isLimit?: boolean; // in ink, and in steps: it holds until it is set anew
+  isBold?: boolean; // in ink, parted from the areas by ground
 }
 
 export interface ChartData {
@@ -47,6 +48,11 @@ export interface ChartData {
   curves?: Curve[];
   moment: number; // index of the chosen tick
   base?: number | null; // what it is compared with
+  // A number for each tick: where it changes other layers are known, so areas
+  // are not joined. What is not 0 reaches to its neighbours: it is not known
+  // since when.
+  parts?: Uint8Array;
+  draw?: (plot: uPlot) => void; // on top of all but the moment and the flag
   hasHeadroom?: boolean; // false: what is drawn is the whole of something
   theme: Theme;
   labelRoom: number; // at the right, in CSS pixels
@@ -245,8 +251,8 @@ export class Chart {
   }
 
   // Runs of ticks without a gap between them.
-  private runs(): [number, number][] {
-    const { seconds, gaps } = this.data;
+  private runs(byParts = true): [number, number][] {
+    const { seconds, gaps, parts } = this.data;
     const [first, last] = this.visibleSpan();
     const runs: [number, number][] = [];
     let start = first;
@@ -254,7 +260,7 @@ export class Chart {
     for (let i = first + 1; i <= last; ++i) {
       while (gap < gaps.length && gaps[gap]!.to <= seconds[i - 1]!) ++gap;
       const isParted = gap < gaps.length && gaps[gap]!.from < seconds[i]!;
-      if (isParted) {
+      if (isParted || (byParts && parts && parts[i] !== parts[i - 1])) {
         runs.push([start, i - 1]);
         start = i;
       }
@@ -265,8 +271,9 @@ export class Chart {
 
   private drawAreas(): void {
     const { ctx, bbox } = this.plot;
-    const { layers, seconds, below, theme, gaps } = this.data;
+    const { layers, seconds, below, theme, gaps, parts } = this.data;
     const ratio = devicePixelRatio;
+    const reaches = (index: number): boolean => parts !== undefined && parts[index]! > 0;
     const x = (index: number): number => this.plot.valToPos(seconds[index]!, "x", true);
     const y = (bytes: number): number => this.plot.valToPos(bytes, "y", true);
     const ground = token("bg");
@@ -276,11 +283,14 @@ export class Chart {
     ctx.clip();
     const fillBetween = (upper: Float64Array, lower: Float64Array | null, sign: number, fill: string | CanvasPattern): void => {
       for (const [first, last] of this.runs()) {
+        const [from, to] = [Math.max(0, first - 1), Math.min(seconds.length - 1, last + 1)];
         ctx.beginPath();
-        ctx.moveTo(x(first), y(sign * upper[first]!));
-        for (let i = first + 1; i <= last; ++i) ctx.lineTo(x(i), y(sign * upper[i]!));
-        if (first === last) ctx.lineTo(x(first) + ratio, y(sign * upper[first]!));
+        ctx.moveTo(x(reaches(first) ? from : first), y(sign * upper[first]!));
+        for (let i = first; i <= last; ++i) ctx.lineTo(x(i), y(sign * upper[i]!));
+        if (reaches(first)) ctx.lineTo(x(to), y(sign * upper[last]!)), ctx.lineTo(x(to), y(lower ? lower[last]! : 0));
+        else if (first === last) ctx.lineTo(x(first) + ratio, y(sign * upper[first]!));
         for (let i = last; i >= first; --i) ctx.lineTo(x(i), y(lower ? lower[i]! : 0));
+        if (reaches(first)) ctx.lineTo(x(from), y(lower ? lower[first]! : 0));
         ctx.closePath();
         ctx.fillStyle = fill;
         ctx.fill();
@@ -290,11 +300,10 @@ export class Chart {
     layers.forEach((layer, at) => {
       const colour = bandColour(
         layer.band?.category,
-        layer.band ? place++ : null,
+        layer.band ? layer.place ?? place++ : null,
         theme,
       );
-      const isHatched = layer.band?.category !== undefined && kindOf(layer.band.category).hatched;
-      const fill = isHatched ? hatch(ctx, colour, ground, ratio) : colour;
+      const fill = layerFill(ctx, layer.band?.category, colour, ground, theme, ratio);
       fillBetween(this.tops[at]!, at > 0 ? this.tops[at - 1]! : null, 1, fill);
     });
     // A hairline of ground between neighbours.
@@ -344,17 +353,19 @@ export class Chart {
     const { ctx, bbox } = this.plot;
     const { seconds, curves } = this.data;
     const ratio = devicePixelRatio;
-    for (const { values, text, dash, isLimit } of curves ?? []) {
-      ctx.strokeStyle = token(isLimit ? "ink" : "t2");
-      ctx.lineWidth = ratio;
+    for (const { values, text, dash, isLimit, isBold } of curves ?? []) {
+      ctx.strokeStyle = token(isLimit || isBold ? "ink" : "t2");
+      ctx.lineWidth = (isBold ? 2 : 1) * ratio;
       ctx.setLineDash(dash.map((length) => length * ratio));
       let labelAt = NaN;
+      let begin = bbox.left;
       ctx.save();
       ctx.beginPath();
       ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
       ctx.clip();
       ctx.beginPath();
-      for (const [first, last] of this.runs()) {
+      // A line goes on where only the areas below it are others.
+      for (const [first, last] of this.runs(false)) {
         let before = NaN;
         for (let i = first; i <= last; ++i) {
           const value = values[i]!;
@@ -363,11 +374,12 @@ export class Chart {
             if (isLimit && !Number.isNaN(before)) ctx.lineTo(x, this.plot.valToPos(before, "y", true));
             if (Number.isNaN(before)) ctx.moveTo(x, y);
             else ctx.lineTo(x, y);
-            if (Number.isNaN(labelAt)) labelAt = y;
+            if (Number.isNaN(labelAt)) [labelAt, begin] = [y, Math.max(x, bbox.left)];
           }
           before = value;
         }
       }
+      if (isBold) this.strokeGround(ratio);
       ctx.stroke();
       ctx.restore();
       ctx.setLineDash([]);
@@ -377,9 +389,28 @@ export class Chart {
       taken.push(at);
       ctx.fillStyle = token("t2");
       ctx.textBaseline = "bottom";
-      const left = isTaken ? bbox.left + bbox.width - ctx.measureText(text).width - 6 * ratio : bbox.left + 6 * ratio;
+      const textWidth = ctx.measureText(text).width;
+      const left = isTaken ? bbox.left + bbox.width - textWidth - 6 * ratio : begin + 6 * ratio;
+      // Other lines may cross it.
+      if (isBold) {
+        ctx.fillStyle = token("bg");
+        ctx.globalAlpha = 0.8;
+        ctx.fillRect(left - 2 * ratio, at - 14 * ratio, textWidth + 4 * ratio, 14 * ratio);
+        ctx.globalAlpha = 1;
+        ctx.fillStyle = token("t1");
+      }
       ctx.fillText(text, left, at);
     }
+  }
+
+  // Below what is stroked next, a little wider.
+  private strokeGround(ratio: number): void {
+    const { ctx } = this.plot;
+    ctx.save();
+    ctx.strokeStyle = token("bg");
+    ctx.lineWidth = 5 * ratio;
+    ctx.stroke();
+    ctx.restore();
   }
 
   // Names at the right end of their bands, pushed apart, with leader lines.
@@ -397,7 +428,7 @@ export class Chart {
     interface Label {
       text: string[];
       colour: string;
-      hatched: boolean;
+      category: string | undefined;
       dash?: number[]; // of a line
       from: number;
       at: number;
@@ -408,20 +439,20 @@ export class Chart {
       const low = index > 0 ? this.tops[index - 1]![last]! : 0;
       const middle = y((low + this.tops[index]![last]!) / 2);
       const kind = layer.band?.category !== undefined ? kindOf(layer.band.category) : null;
-      const colour = bandColour(layer.band?.category, layer.band ? place++ : null, theme);
+      const colour = bandColour(layer.band?.category, layer.band ? layer.place ?? place++ : null, theme);
       const isKind = kind !== null && layer.label === kind.name;
       const name = layer.label.slice(layer.label.lastIndexOf("/") + 1) || layer.label;
       labels.push({
         text: isKind ? [kind.name, kind.short] : [layer.label, name, name.slice(0, 16)],
         colour,
-        hatched: kind?.hatched ?? false,
+        category: layer.band?.category,
         from: middle,
         at: middle,
       });
     });
     const line = (names: string[], dash: number[], values: Float64Array): void => {
       const at = y(Number.isNaN(values[last]!) ? 0 : values[last]!);
-      labels.push({ text: names, colour: token("t2"), hatched: false, dash, from: at, at });
+      labels.push({ text: names, colour: token("t2"), category: undefined, dash, from: at, at });
     };
     for (const curve of this.data.curves ?? []) if (!curve.text) line(curve.names, curve.dash, curve.values);
     if (this.data.resident) line(["resident, by the kernel", "resident", "RSS"], [], this.data.resident);
@@ -429,7 +460,7 @@ export class Chart {
       labels.unshift({
         text: ["swapped out", "swap"],
         colour: kindOf("swap").fill[theme],
-        hatched: true,
+        category: "swap",
         from: y(-below[last]! / 2),
         at: y(-below[last]! / 2) + step / 2,
       });
@@ -454,7 +485,7 @@ export class Chart {
       ctx.lineTo(right + 10 * ratio, label.at);
       ctx.lineTo(right + 16 * ratio, label.at);
       ctx.stroke();
-      ctx.fillStyle = label.hatched ? hatch(ctx, label.colour, token("bg"), ratio) : label.colour;
+      ctx.fillStyle = layerFill(ctx, label.category, label.colour, token("bg"), theme, ratio);
       if (label.dash) {
         ctx.setLineDash(label.dash.map((length) => length * ratio));
         ctx.beginPath();
@@ -500,6 +531,7 @@ export class Chart {
     }
     ctx.setLineDash([]);
     this.drawCurves(labelled);
+    this.data.draw?.(this.plot);
     ctx.textBaseline = "middle";
     let taken = bbox.left;
     for (const gap of gaps) {

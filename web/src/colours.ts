@@ -8,6 +8,8 @@ export interface Kind {
   fill: { light: string; dark: string };
   ink: { light: string; dark: string };
   hatched?: boolean;
+  ground?: { light: string; dark: string }; // below its lines; none: the page's
+  falls?: boolean; // its lines do, so that it is no other kind
 }
 
 const kind = (
@@ -49,7 +51,14 @@ export const NEUTRAL = { light: "#d3dae2", dark: "#4a5563" };
 
 export type Theme = "light" | "dark";
 
-const BY_TOKEN = new Map(KINDS.map((one) => [one.token, one]));
+// Free to who has it and held by another: lines the other way on what is free.
+const HELD: Kind = {
+  ...kind("held", "free in guest, held by host", "held", "#66717e", "#8b96a3", "#66717e", "#8b96a3", true),
+  ground: { light: "#e6eaee", dark: "#252e38" },
+  falls: true,
+};
+
+const BY_TOKEN = new Map([...KINDS, HELD].map((one) => [one.token, one]));
 const UNKNOWN_KIND = KINDS[KINDS.length - 1]!;
 
 export const kindOf = (token: string | undefined): Kind => BY_TOKEN.get(token ?? "") ?? UNKNOWN_KIND;

@@ -292,6 +292,108 @@ export interface ServedRecording {
   is_live: boolean;
 }
 
+// Columns have a value for each tick; null: not known, or the VM was not there.
+type Column = (number | null)[];
+
+export interface VmBand {
+  band: "guest_used" | "guest_caches" | "guest_reserved" | "guest_held" | "guest_ram" | "monitor" | "helper" | "untold";
+  name: string;
+  known_by: string;
+  bytes: Column;
+}
+
+// For how long something was not known of a VM, and why. At `to_ns` it was known
+// again, unless it lasts.
+export interface VmSpan {
+  unknown: "absent" | "unread" | "unsettled" | "stale" | "untold";
+  from_ns: number;
+  to_ns: number;
+  because: string;
+  lasts: boolean;
+}
+
+export interface VmFinding {
+  finding: string;
+  title: string;
+  details: string;
+}
+
+export interface VmCourse {
+  pid: number;
+  start_ticks: number;
+  name: string;
+  kind: string;
+  backing: string;
+  deflates_on_oom: boolean | null;
+  free_page_reporting: boolean | null;
+  peak_index: number;
+  ticks: {
+    elapsed_ns: number[];
+    bands_bytes: Column;
+    cost_bytes: Column;
+    could_come_back_bytes: Column;
+    limit_bytes: Column;
+    rss_bytes: Column;
+    balloon_bytes: Column;
+    configured_bytes: Column;
+    swapped_bytes: Column;
+    lower_bounds: number[];
+  };
+  bands: VmBand[];
+  spans: VmSpan[];
+  // From that tick on.
+  findings: { tick_index: number; findings: VmFinding[] }[];
+}
+
+export interface Vms {
+  schema: "tidemark.vms/1";
+  recording: string; // empty: of now
+  start: string;
+  elapsed_ns: number;
+  scan_count: number;
+  unseen_process_count: number;
+  total: {
+    elapsed_ns: number[];
+    cost_bytes: Column;
+    could_come_back_bytes: Column;
+    configured_bytes: Column;
+    vm_count: number[];
+    answering_count: number[];
+  };
+  vms: VmCourse[];
+}
+
+// What memstats_chart draws.
+export interface Sections {
+  schema: "tidemark.memstats_sections/1";
+  sections: { name: string; stacked: boolean; seconds: number[]; bytes: number[] }[];
+}
+
+// `vm` at one moment, of which a served page makes VMs of one tick.
+export interface VmNow {
+  schema: "tidemark.vm/1";
+  time: string;
+  unseen_process_count: number;
+  total: { cost_bytes: number | null; could_come_back_bytes: number | null; configured_bytes: number | null; vm_count: number; answering_count: number };
+  vms: {
+    pid: number;
+    start_ticks: number;
+    name: string;
+    kind: string;
+    cost_bytes: number | null;
+    bands_bytes: number | null;
+    could_come_back_bytes: number | null;
+    monitor_rss_bytes: number | null;
+    lower_bounds?: string[];
+    unknown?: Record<string, string>;
+    bands: { band: VmBand["band"]; name: string; known_by: string; bytes: number }[];
+    ram: { backing: string; configured_bytes: number | null; swapped_bytes: number | null };
+    balloon: { size_bytes: number | null; deflates_on_oom: boolean | null; free_page_reporting: boolean | null };
+    guest: { stale: boolean; unsettled: boolean; view: { limit_bytes: number } | null; unknown?: { view: string } };
+    findings: VmFinding[];
+  }[];
+}
+
 export interface Reports {
   timeline?: Timeline;
   peak?: Peak;
@@ -304,9 +406,11 @@ export interface Reports {
   ledger?: Ledger;
   machine?: Machine;
   ps?: Ps;
+  vms?: Vms;
+  sections?: Sections;
 }
 
-const NAMES = ["timeline", "peak", "info", "treemap", "treemapbase", "trace", "tracebase", "ledger", "diff", "machine", "ps", "served"] as const;
+const NAMES = ["timeline", "peak", "info", "treemap", "treemapbase", "trace", "tracebase", "ledger", "diff", "machine", "ps", "vms", "sections", "served"] as const;
 
 // What a page has inside: reports, or where to ask for them.
 export interface Embedded extends Reports {

@@ -41,6 +41,19 @@ export function bandColour(category: string | undefined, place: number | null, t
   return pebbles[place % pebbles.length]!;
 }
 
+// Plain, or in the lines of a kind that is hatched.
+export function layerFill(
+  context: CanvasRenderingContext2D,
+  category: string | undefined,
+  colour: string,
+  ground: string,
+  theme: Theme,
+  scale: number,
+): string | CanvasPattern {
+  const kind = category === undefined ? undefined : kindOf(category);
+  return kind?.hatched ? hatch(context, colour, kind.ground?.[theme] ?? ground, scale, !kind.falls) : colour;
+}
+
 // The longest of the forms that fits; empty when none does.
 export function fitting(context: CanvasRenderingContext2D, forms: string[], room: number): string {
   return forms.find((form) => context.measureText(form).width <= room) ?? "";

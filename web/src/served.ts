@@ -1,8 +1,9 @@
 // A page that is served asks for its reports: those of a chosen recording, again
 // when it grows, and those of the machine when their view is opened.
 import { effect, signal, untracked } from "@preact/signals";
-import type { Reports, ServedRecording, Timeline } from "./data";
+import type { Reports, ServedRecording, Timeline, VmNow } from "./data";
 import { base, compareOf, diffSides, isPaused, machineOf, moment, quietly, recordingName, type View } from "./state";
+import { vmsOfNow } from "./vm_series";
 
 export type Part = keyof Reports;
 
@@ -28,6 +29,7 @@ const NEEDS: Record<View, Part[][]> = {
   stacks: [["trace"]],
   machine: [["ledger"], ["machine", "timeline"]],
   compare: [["diff"], ["timeline"]],
+  vms: [["vms"], ["sections"]],
 };
 const holds = (from: Reports, parts: Part[]): boolean => parts.every((part) => from[part] !== undefined);
 export const isThere = (view: View, from: Reports): boolean => NEEDS[view].some((parts) => holds(from, parts));
@@ -53,6 +55,7 @@ function pathOf(part: Part): string | null {
     return sides ? `api/diff?before=${encodeURIComponent(sides[0])}&after=${encodeURIComponent(sides[1])}` : null;
   }
   if (part === "treemap" || part === "ledger") return `api/now/${part}`;
+  if (part === "vms") return "api/now/vm";
   const recording = chosen();
   // With the timeline comes all that is told of the same moments.
   return recording ? `api/recordings/${recording.link}/${part === "timeline" ? "report" : part}` : null;
@@ -117,7 +120,7 @@ async function load(part: Part): Promise<void> {
   const name = recordingName.value;
   const answer = await ask(part, path);
   if (answer === null || name !== recordingName.value) return;
-  const found = part === "timeline" ? (answer as Reports) : { [part]: answer };
+  const found = part === "timeline" ? (answer as Reports) : { [part]: part === "vms" ? vmsOfNow(answer as VmNow) : answer };
   if (found.timeline) keepMoments(reports.value.timeline, found.timeline);
   reports.value = { ...reports.value, ...found };
   newest.value = Date.now();
@@ -164,6 +167,7 @@ export function choose(name: string | null): void {
   for (const part of ["treemap", "ledger"] as const) {
     if (reports.value[part]) Object.assign(kept, { [part]: reports.value[part] });
   }
+  if (reports.value.vms?.recording === "") kept.vms = reports.value.vms;
   reports.value = kept;
   loads.value = {};
   moment.value = null;

@@ -3,7 +3,7 @@
 import { effect, signal } from "@preact/signals";
 import type { Theme } from "./colours";
 
-export const VIEWS = ["timeline", "treemap", "stacks", "machine", "compare"] as const;
+export const VIEWS = ["timeline", "treemap", "stacks", "machine", "compare", "vms"] as const;
 export type View = (typeof VIEWS)[number];
 export const GROUPINGS = ["kind", "process", "mapping", "cgroup"] as const;
 export type Grouping = (typeof GROUPINGS)[number];
@@ -37,12 +37,20 @@ export const mapBox = signal<string | null>(null);
 export const MAP_COLOURS = ["kind", "growth"] as const;
 export const mapColour = signal<(typeof MAP_COLOURS)[number]>("kind");
 // What the keys of the view that is shown do, beside those of all views.
-export const viewKeys = signal<Record<string, () => void>>({});
+export const viewKeys = signal<Record<string, (event: KeyboardEvent) => void>>({});
 // Index into the drawn ticks; null: the peak.
 export const moment = signal<number | null>(null);
 // Of the machine: its counters over time, or all its pages at one moment.
 export const MACHINE_OF = ["over time", "every page"] as const;
 export const machineOf = signal<(typeof MACHINE_OF)[number]>("over time");
+// Of VMs: which one, as vms.ts names it (null: the most costly), and by whose
+// arithmetic it is drawn.
+export const vmName = signal<string | null>(null);
+export const VM_OF = ["host and guest", "five sections"] as const;
+export const vmOf = signal<(typeof VM_OF)[number]>("host and guest");
+// VMs have moments of their own: this one, in ns since the start, as long as
+// `moment` is what it was then.
+export const vmAt = signal<{ ns: number; with: number | null } | null>(null);
 // What the moment is compared with, of the same ticks; null: none was chosen.
 export const base = signal<number | null>(null);
 // In seconds since the start; null: all.
@@ -84,6 +92,10 @@ function readFragment(): void {
   mapSize.value = MAP_SIZES.find((one) => one === words.get("size")) ?? null;
   mapBox.value = words.get("box");
   mapColour.value = oneOf(MAP_COLOURS, words.get("boxes"), "kind");
+  vmName.value = words.get("vm");
+  vmOf.value = oneOf(VM_OF, words.get("sections"), "host and guest");
+  const ns = Number(words.get("t") ?? NaN) * 1e9;
+  vmAt.value = ns >= 0 ? { ns, with: moment.value } : null;
 }
 
 function fragment(): string {
@@ -103,6 +115,9 @@ function fragment(): string {
   if (mapSize.value) words.set("size", mapSize.value);
   if (mapBox.value) words.set("box", mapBox.value);
   if (mapColour.value !== "kind") words.set("boxes", mapColour.value);
+  if (vmName.value !== null) words.set("vm", vmName.value);
+  if (vmOf.value !== "host and guest") words.set("sections", vmOf.value);
+  if (vmAt.value && vmAt.value.with === moment.value) words.set("t", String(vmAt.value.ns / 1e9));
   return words.toString();
 }
 

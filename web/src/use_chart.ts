@@ -20,16 +20,24 @@ export interface ChartArea {
   to: number;
 }
 
-export function useChart(host: RefObject<HTMLDivElement | null>, width: number, height: number, data: ChartData): { hover: Hover | null; area: ChartArea } {
+export function useChart(
+  host: RefObject<HTMLDivElement | null>,
+  width: number,
+  height: number,
+  data: ChartData,
+  choose: (index: number) => void = (at) => (moment.value = at),
+): { hover: Hover | null; area: ChartArea } {
   const chart = useRef<Chart | null>(null);
   const [hover, setHover] = useState<Hover | null>(null);
+  const chooses = useRef(choose);
+  chooses.current = choose;
   useLayoutEffect(() => {
     if (width === 0) return;
     const made = new Chart(
       host.current!,
       data,
       {
-        choose: (at) => (moment.value = at),
+        choose: (at) => chooses.current(at),
         zoom: (span) => (zoom.value = span),
         compare: (from, to) => {
           base.value = from;

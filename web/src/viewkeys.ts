@@ -2,7 +2,7 @@
 import { useLayoutEffect } from "preact/hooks";
 import { viewKeys } from "./state";
 
-export function useKeys(keys: Record<string, () => void>): void {
+export function useKeys(keys: Record<string, (event: KeyboardEvent) => void>): void {
   useLayoutEffect(() => {
     viewKeys.value = keys;
     return () => (viewKeys.value = {});

@@ -101,8 +101,14 @@ void write_view(JsonWriter& json, const VmRow& row) {
   json.member("used_bytes", row.guest->used_bytes);
   json.member("caches_bytes", row.guest->caches_bytes);
   json.member("free_bytes", row.guest->free_bytes);
-  json.member("reserved_bytes", row.guest->reserved_bytes);
+  std::optional<uint64_t> reserved;
+  if (row.guest->is_reserved_known) reserved = row.guest->reserved_bytes;
+  json.member("reserved_bytes", reserved);
   json.member("limit_bytes", row.guest->limit_bytes);
+  if (!reserved) {
+    write_unknown(json, {{"reserved_bytes",
+                          row.vm.ram.configured_bytes.unknown_because}});
+  }
   json.end_object();
 }
 
@@ -138,14 +144,6 @@ void write_band(JsonWriter& json, const VmBand& band) {
   json.member("known_by", band.known);
   json.member("bytes", band.bytes);
   if (band.process_count > 0) json.member("process_count", band.process_count);
-  json.end_object();
-}
-
-void write_finding(JsonWriter& json, const VmFinding& finding) {
-  json.begin_object();
-  json.member("finding", analysis::vm_finding_token(finding.kind));
-  json.member("title", finding.title);
-  json.member("details", finding.details);
   json.end_object();
 }
 
@@ -208,7 +206,7 @@ void write_vm(JsonWriter& json, const VmRow& row) {
   write_guest(json, row);
   write_list(json, "processes", row.vm.processes, write_vm_process);
   write_list(json, "images", row.vm.images, write_image);
-  write_list(json, "findings", row.findings, write_finding);
+  write_list(json, "findings", row.findings, write_vm_finding);
   json.end_object();
 }
 
@@ -240,6 +238,14 @@ void write_total(JsonWriter& json, const VmReport& report) {
 }
 
 }  // namespace
+
+void write_vm_finding(JsonWriter& json, const VmFinding& finding) {
+  json.begin_object();
+  json.member("finding", analysis::vm_finding_token(finding.kind));
+  json.member("title", finding.title);
+  json.member("details", finding.details);
+  json.end_object();
+}
 
 std::string vm_json(const VmReport& report, JsonWriter::Layout layout) {
   JsonWriter json(layout);

@@ -8,6 +8,10 @@
 
 namespace tidemark::view {
 
+// The same wherever findings are told.
+void write_vm_finding(base::JsonWriter& json,
+                      const analysis::VmFinding& finding);
+
 std::string vm_json(const analysis::VmReport& report,
                     base::JsonWriter::Layout layout);
 

@@ -26,11 +26,6 @@ std::string band_cell(const TextStyle& style, const VmRow& row,
   return dense(style, (*row.ram_bands).*bytes);
 }
 
-std::optional<uint64_t> configured_of(const VmRow& row) {
-  if (row.vm.guest.configured_bytes) return row.vm.guest.configured_bytes;
-  return row.vm.ram.configured_bytes.value;
-}
-
 // A VM without a balloon device has none, which is not unknown.
 std::string balloon_cell(const TextStyle& style, const VmRow& row) {
   if (row.vm.guest.state == model::GuestState::NoBalloon) return "-";
@@ -45,7 +40,7 @@ std::vector<Cell> vm_cells(const VmRow& row, const TextStyle& style) {
   };
   add(std::to_string(row.vm.id.pid));
   add(dense(style, row.cost));
-  add(dense(style, configured_of(row)));
+  add(dense(style, analysis::configured_bytes(row.vm)));
   add(band_cell(style, row, &RamBands::used_bytes));
   add(band_cell(style, row, &RamBands::caches_bytes));
   add(band_cell(style, row, &RamBands::reserved_bytes));
@@ -97,6 +92,8 @@ std::string ram_words(const VmRow& row) {
     case model::RamMeans::Largest:
       return base::visible(ram.backing) +
              ", taken to be the largest area: a guess";
+    case model::RamMeans::Shared:
+      return base::visible(ram.backing) + ", all that its processes share";
     case model::RamMeans::None:
       break;
   }
@@ -181,7 +178,8 @@ std::string bands_text(const VmRow& row, const TextStyle& style) {
   std::string head =
       fmt::format("{}, {}, pid {}", base::visible(row.vm.name),
                   model::vm_kind_name(row.vm.kind), row.vm.id.pid);
-  if (const std::optional<uint64_t> configured = configured_of(row)) {
+  if (const std::optional<uint64_t> configured =
+          analysis::configured_bytes(row.vm)) {
     head += fmt::format(", {} of RAM", spelled(style, *configured));
   }
   std::string out = paint(style, Ink::Bold, head) + "\n";

@@ -243,7 +243,7 @@ struct NowRoute {
 };
 
 Route now_route(std::string_view what, const Query& query) {
-  static const std::array<NowRoute, 7> kRoutes = {{
+  static const std::array<NowRoute, 8> kRoutes = {{
       {"ps", {"ps", "--json"}},
       {"system", {"system", "--count=1", "--json"}},
       {"ledger", {"ledger", "--json"}},
@@ -251,6 +251,7 @@ Route now_route(std::string_view what, const Query& query) {
       {"objects", {"objects", "--json"}},
       {"graph", {"graph", "-v"}},
       {"doctor", {"doctor", "--json"}},
+      {"vm", {"vm", "--json"}},
   }};
   for (const NowRoute& one : kRoutes) {
     if (one.name != what) continue;
@@ -265,7 +266,7 @@ Route now_route(std::string_view what, const Query& query) {
     return route;
   }
   return refusal(404, "'" + std::string(what) + "' is not told of the machine",
-                 "ps, system, ledger, treemap, objects, graph, doctor");
+                 "ps, system, ledger, treemap, objects, graph, doctor, vm");
 }
 
 Route api_route(std::span<const std::string> path, const Query& query,

@@ -5,62 +5,19 @@
 
 #include <algorithm>
 
+#include "unit/analysis/vms.h"
+
 namespace tidemark::analysis {
 namespace {
 
 using model::GuestField;
 using model::GuestState;
-using model::SmapsField;
 using model::SmapsFields;
 
-constexpr uint64_t kMib = uint64_t{1} << 20;
-constexpr uint64_t kNowSeconds = 1'700'000'000;
-
-SmapsFields fields(uint64_t pss_bytes) {
-  SmapsFields made;
-  made.set(SmapsField::Rss, pss_bytes);
-  made.set(SmapsField::Pss, pss_bytes);
-  return made;
-}
-
-model::VmProcess process(int32_t pid, const char* name, model::VmRole role,
-                         uint64_t own_bytes) {
-  model::VmProcess made;
-  made.id = {pid, 1};
-  made.name = name;
-  made.role = role;
-  made.own = model::known(fields(own_bytes));
-  made.ram = model::known(SmapsFields());
-  made.rss_bytes = own_bytes;
-  return made;
-}
-
-// 256 MiB of which 122 are resident, an idle guest that tells.
-model::Vm idle_vm() {
-  model::Vm vm;
-  vm.id = {10, 1};
-  vm.kind = model::VmKind::Qemu;
-  vm.name = "idle";
-  vm.ram.means = model::RamMeans::Size;
-  vm.ram.configured_bytes = model::known(256 * kMib);
-  vm.ram.resident_bytes = model::known(122 * kMib);
-  for (model::Reading<uint64_t>* reading :
-       {&vm.ram.swapped_bytes, &vm.ram.hugetlb_bytes, &vm.ram.thp_bytes,
-        &vm.ram.ksm_bytes, &vm.ram.ksm_saved_bytes}) {
-    *reading = model::known(uint64_t{0});
-  }
-  vm.processes = {
-      process(10, "qemu-system-x86", model::VmRole::Monitor, 100 * kMib)};
-  vm.guest.state = GuestState::Told;
-  vm.guest.source = "QMP";
-  vm.guest.stats[GuestField::Total] = 217 * kMib;
-  vm.guest.stats[GuestField::Free] = 188 * kMib;
-  vm.guest.stats[GuestField::Caches] = 3 * kMib;
-  vm.guest.balloon_bytes = 0;
-  vm.guest.updated_realtime_s = kNowSeconds;
-  vm.guest.polling_interval_s = 1;
-  return vm;
-}
+using vms::idle_vm;
+using vms::kMib;
+using vms::kNowSeconds;
+using vms::process;
 
 VmReport report_of(std::vector<model::Vm> vms, VmHistory& history,
                    uint64_t seconds_later = 0) {
@@ -147,7 +104,23 @@ TEST(VmReport, RamThatWasNotFoundIsStillPaidFor) {
   EXPECT_EQ(row.cost.bytes, 100 * kMib);
   EXPECT_FALSE(row.cost.is_lower_bound());
   EXPECT_FALSE(row.overhead_bytes);
+  ASSERT_EQ(row.bands.size(), 3U) << "what the guest tells is in it";
+  EXPECT_EQ(row.bands[0].bytes, 26 * kMib);
+  EXPECT_EQ(row.bands[2].kind, VmBandKind::Untold);
+  EXPECT_EQ(row.bands[2].bytes, (100 - 26 - 3) * kMib);
+  EXPECT_EQ(sum_of(row), row.bands_sum.bytes);
+}
+
+TEST(VmReport, AGuestThatTellsOfMoreThanTheMonitorMapsIsNotPartOfIt) {
+  model::Vm vm = idle_vm();
+  vm.ram = model::GuestRam();
+  vm.ram.resident_bytes = model::unknown<uint64_t>("not found");
+  vm.ram.configured_bytes = model::unknown<uint64_t>("not found");
+  vm.processes = {process(10, "q", model::VmRole::Monitor, 20 * kMib)};
+  const VmRow row = row_of(vm);
+  ASSERT_EQ(row.bands.size(), 1U);
   EXPECT_EQ(row.bands[0].kind, VmBandKind::Untold);
+  EXPECT_EQ(row.bands[0].bytes, 20 * kMib);
 }
 
 TEST(VmReport, AHelperThatMayNotBeReadMakesALowerBound) {

@@ -53,6 +53,7 @@ TEST_F(WebRoutes, RunsWhatTheCommandLineWould) {
                    "--part=timeline"}));
   EXPECT_EQ(route("/api/now/system").arguments,
             (Words{"system", "--count=1", "--json"}));
+  EXPECT_EQ(route("/api/now/vm").arguments, (Words{"vm", "--json"}));
   const Route diff = route("/api/diff?before=a.tdm@start&after=old/b+c.tdm");
   EXPECT_EQ(diff.arguments, (Words{"diff", "/runs/a.tdm@start",
                                    "/runs/old/b c.tdm", "--format=jsonl"}));
