@@ -94,7 +94,7 @@ void pass_vm(Columns& columns, Vm& vm) {
   columns.text(vm.cgroup_path);
   columns.flag(vm.holds_kvm);
   columns.number(vm.detail_monotonic_ns);
-  columns.token(vm.ram.means, &model::ram_means_token, model::RamMeans::None);
+  columns.token(vm.ram.means, &model::ram_means_token, model::RamMeans::Shared);
   columns.token(vm.ram.resident_means, &model::resident_means_token,
                 model::ResidentMeans::Smaps);
   columns.text(vm.ram.backing);

@@ -187,14 +187,15 @@ Route recording_route(const ServedRecording& recording, std::string_view what,
       add_value(query, "at", "--at", arguments);
     }
   } else if (what == "timeline" || what == "machine" || what == "ps" ||
-             what == "report") {
+             what == "vms" || what == "report") {
     arguments = {"report", recording.path, "--format=jsonl",
                  "--part=" + std::string(what == "report" ? "all" : what)};
   } else if (what == "page") {
     arguments = {"report", recording.path, "--format=html"};
   } else {
-    return refusal(404, "a recording has no '" + std::string(what) + "'",
-                   "report, timeline, machine, ps, peak, info, trace, page");
+    return refusal(
+        404, "a recording has no '" + std::string(what) + "'",
+        "report, timeline, machine, ps, vms, peak, info, trace, page");
   }
   if (what != "info" && what != "trace") {
     add_value(query, "pid", "--pid", arguments);
