@@ -5,25 +5,22 @@ import { kindOf } from "./colours";
 import type { Reports, Timeline, Trace } from "./data";
 import { amount, clock, count, counted, duration, momentClock, percent, size, visible } from "./format";
 import { machineOf, showsKeys, view, VIEWS, type View } from "./state";
-import { chargeColumn, column, heightAt, isBound } from "./bands";
+import { chargeColumn, column, hasProcesses, heightAt, isBound } from "./bands";
 import { CompareMoments } from "./compare";
 import type { Headline } from "./headline";
 import { HistoryView, historyHeadlines } from "./history";
 import { MachineView, machineHeadlines } from "./machine";
 import { StacksView } from "./stacks";
 import { momentIndex } from "./moment";
-import { CompareChoice, LiveBadge, MachineChoice, RecordingChoice, Waiting } from "./recordings";
-import { canAsk, chosen, isLive, isMadeFor, isThere, need, reports as shownReports, served, showsPages } from "./served";
+import { CompareChoice, LiveBadge, MachineChoice, RecordingChoice, TreemapChoice, Waiting } from "./recordings";
+import { canAsk, chosen, isLive, isMadeFor, isThere, mapsMoment, need, reports as shownReports, served, showsPages } from "./served";
 import { ledgerTreemap } from "./boxtree";
 import { State } from "./states";
+import { MomentTreemap } from "./moment_strip";
 import { TimelineView } from "./timeline";
 import { TreemapView } from "./treemap";
 
 const TITLES: Record<View, string> = { timeline: "Timeline", treemap: "Treemap", stacks: "Stacks", machine: "Machine", compare: "Compare" };
-
-// A recording of a trace alone has no processes: their memory is not nothing,
-// it was not read.
-const hasProcesses = ({ ticks }: Timeline): boolean => ticks.process_count.some((number) => number > 0);
 
 // Those of what this page was given, or can ask for.
 export function viewsOf(reports: Reports): View[] {
@@ -42,7 +39,7 @@ interface About {
 // Some views of a served page are of the machine as it is, whatever is chosen.
 const isOfNow = (shown: View, { timeline, machine }: Reports): boolean =>
   served.value !== null && timeline !== undefined &&
-  (shown === "treemap" || (shown === "machine" && (machine === undefined || machineOf.value === "every page")));
+  ((shown === "treemap" && !mapsMoment(shownReports.value)) || (shown === "machine" && (machine === undefined || machineOf.value === "every page")));
 
 function about({ timeline, treemap, trace, diff, ledger, info }: Reports): About {
   const day = (time: string): string => `${time.slice(0, 16).replace("T", " ")} UTC`;
@@ -276,13 +273,14 @@ export function App({ failure }: { failure: string | null }): ComponentChildren 
       )}
       <main>
         {shown === "compare" && <CompareChoice />}
+        {shown === "treemap" && <TreemapChoice />}
         {shown === "machine" && <MachineChoice />}
         {failure !== null ? (
           <State title="The data of this page cannot be read">{failure}</State>
         ) : served.value !== null && !isThere(shown, reports) ? (
           <Waiting view={shown} />
         ) : shown === "treemap" ? (
-          <TreemapView data={boxes!} base={reports.treemapbase} />
+          mapsMoment(reports) ? <MomentTreemap timeline={timeline!} /> : <TreemapView data={boxes!} base={reports.treemapbase} />
         ) : shown === "stacks" ? (
           <StacksView trace={trace!} base={reports.tracebase} />
         ) : shown === "machine" ? (

@@ -16,6 +16,7 @@ export interface Band extends Points {
   category?: string;
   process?: number;
   pid?: number;
+  cgroup?: string; // of a process
   others_count?: number;
 }
 

@@ -2,9 +2,10 @@
 // answer has come, and whether the server still answers.
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { hasProcesses } from "./bands";
 import { counted, duration, size, visible } from "./format";
-import { again, choose, chooseMachine, chosen, compare, isConnected, isLive, loads, newest, partOf, reports, served, togglePause } from "./served";
-import { base, diffSides, isPaused, MACHINE_OF, machineOf, moment, recordingName, type View } from "./state";
+import { again, choose, chooseMachine, chosen, compare, isConnected, isLive, loads, mapsMoment, newest, partOf, reports, served, togglePause } from "./served";
+import { base, diffSides, isPaused, MACHINE_OF, machineOf, MAP_OF, mapOf, moment, recordingName, type MapOf, type View } from "./state";
 import { State } from "./states";
 
 const MS = 1e6;
@@ -142,6 +143,24 @@ export function MachineChoice(): ComponentChildren {
       </span>
       {isWaiting && <span class="note" role="status">looking at every page, {duration((performance.now() - load.began) * MS)}</span>}
       {load?.failure && <span class="note" role="status">{visible(load.failure.what)} {visible(load.failure.hint)}</span>}
+    </div>
+  );
+}
+
+// Of a recording: its treemap at the moment, or that of the machine now.
+export function TreemapChoice(): ComponentChildren {
+  const { timeline } = reports.value;
+  if (served.value === null || timeline === undefined || !hasProcesses(timeline)) return null;
+  const now: MapOf = mapsMoment(reports.value) ? "moment" : "machine";
+  return (
+    <div class="bar">
+      <span class="choices" role="group" aria-label="what is shown as boxes">
+        {MAP_OF.map((one) => (
+          <button aria-pressed={now === one} onClick={() => (mapOf.value = one)}>
+            {one === "moment" ? "the recording, at the moment" : "the whole machine, now"}
+          </button>
+        ))}
+      </span>
     </div>
   );
 }

@@ -2,7 +2,8 @@
 // when it grows, and those of the machine when their view is opened.
 import { effect, signal, untracked } from "@preact/signals";
 import type { Reports, ServedRecording, Timeline } from "./data";
-import { base, compareOf, diffSides, isPaused, machineOf, moment, quietly, recordingName, type View } from "./state";
+import { hasProcesses } from "./bands";
+import { base, compareOf, diffSides, isPaused, machineOf, mapOf, moment, quietly, recordingName, type View } from "./state";
 
 export type Part = keyof Reports;
 
@@ -30,7 +31,10 @@ const NEEDS: Record<View, Part[][]> = {
   compare: [["diff"], ["timeline"]],
 };
 const holds = (from: Reports, parts: Part[]): boolean => parts.every((part) => from[part] !== undefined);
-export const isThere = (view: View, from: Reports): boolean => NEEDS[view].some((parts) => holds(from, parts));
+export function isThere(view: View, from: Reports): boolean {
+  if (view === "treemap" && mapsMoment(from)) return from.timeline !== undefined;
+  return NEEDS[view].some((parts) => holds(from, parts));
+}
 export const isMadeFor = (view: View, from: Reports): boolean => holds(from, NEEDS[view][0]!);
 
 // A recording that grows is read again so much later than reading it took, so
@@ -41,8 +45,16 @@ const LEAST_REST_MS = 1000;
 export const chosen = (): ServedRecording | undefined => served.value?.find((one) => one.name === recordingName.value);
 export const isLive = (): boolean => chosen()?.is_live ?? false;
 
+// Whether the treemap is that of the recording at the moment.
+export function mapsMoment({ timeline }: Reports): boolean {
+  if (timeline && !hasProcesses(timeline)) return false;
+  if (served.value === null) return timeline !== undefined;
+  return recordingName.value !== null && (mapOf.value ?? (isLive() ? "machine" : "moment")) === "moment";
+}
+
 // What is asked for when nothing of a view is there.
 export function partOf(view: View): Part {
+  if (view === "treemap" && mapsMoment(reports.value)) return "timeline";
   if (view === "machine" && recordingName.value !== null) return "timeline";
   return NEEDS[view][0]![0]!;
 }
