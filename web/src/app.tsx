@@ -13,9 +13,10 @@ import { MachineView, machineHeadlines } from "./machine";
 import { StacksView } from "./stacks";
 import { momentIndex } from "./moment";
 import { CompareChoice, LiveBadge, MachineChoice, RecordingChoice, TreemapChoice, Waiting } from "./recordings";
-import { canAsk, chosen, isLive, isMadeFor, isThere, mapsMoment, need, reports as shownReports, served, showsPages } from "./served";
+import { canAsk, chosen, isMadeFor, isThere, mapsMoment, need, reports as shownReports, served, showsPages } from "./served";
 import { ledgerTreemap } from "./boxtree";
 import { State } from "./states";
+import { allKeys, footerKeys } from "./keylist";
 import { MomentTreemap } from "./moment_strip";
 import { TimelineView } from "./timeline";
 import { TreemapView } from "./treemap";
@@ -179,58 +180,6 @@ const Mark = (): ComponentChildren => (
   </svg>
 );
 
-const KEYS: [string, string][] = [
-  ["← →", "move the moment; Ctrl: ten, Shift: a span"],
-  ["+ − 0", "zoom in, out, all"],
-  ["p", "the peak"],
-  ["End", "the newest, of what is live"],
-  ["Space", "pause what is live"],
-  ["b", "compare with this moment"],
-  ["g", "next grouping"],
-  ["m", "next metric"],
-  ["/", "filter the rows"],
-  ["y", "copy the rows as Markdown"],
-  ["t", "light or dark"],
-  ["d", "denser rows"],
-  ["?", "all keys"],
-];
-
-const BOX_KEYS: [string, string][] = [
-  ["↑↓←→", "next box"],
-  ["Enter", "into it"],
-  ["Esc", "out"],
-];
-
-const MAP_KEYS: [string, string][] = [
-  ["s", "next size"],
-  ["c", "colour by kind or growth"],
-  ["y", "copy the boxes as Markdown"],
-  ["n N", "next, previous match"],
-];
-
-const STACK_KEYS: [string, string][] = [
-  ["m", "next moment"],
-  ["b", "top down, bottom up, sandwich"],
-  ["c", "colour by module or change"],
-  ["n N", "next, previous match"],
-];
-
-const COMPARE_KEYS: [string, string][] = [["x", "swap sides"]];
-
-const keysOf = (shown: View, { timeline }: Reports): [string, string][] => {
-  if (shown === "timeline" || (shown === "machine" && timeline)) {
-    return KEYS.filter(([key]) => isLive() || (key !== "End" && key !== "Space")).slice(0, 6);
-  }
-  if (shown === "compare") return COMPARE_KEYS;
-  return shown === "treemap" ? [...BOX_KEYS, ...MAP_KEYS] : shown === "stacks" ? [...BOX_KEYS, ...STACK_KEYS] : BOX_KEYS;
-};
-
-// Those of all views, and what the one that is shown adds.
-const allKeys = (shown: View, reports: Reports): [string, string][] => {
-  const own = keysOf(shown, reports);
-  return shown === "timeline" ? KEYS : [...own, ...KEYS.filter((one) => !own.includes(one) && !own.some(([key]) => key === one[0]))];
-};
-
 export function App({ failure }: { failure: string | null }): ComponentChildren {
   const reports = shownReports.value;
   const { timeline, info, treemap, trace, ledger } = reports;
@@ -301,7 +250,7 @@ export function App({ failure }: { failure: string | null }): ComponentChildren 
         )}
       </main>
       <footer class="keys">
-        {keysOf(shown, reports).map(([key, does]) => <span class="key"><kbd>{key}</kbd>{does}</span>)}
+        {footerKeys(shown, reports).map(([key, does]) => <span class="key"><kbd>{key}</kbd>{does}</span>)}
         <button class="control" aria-expanded={showsKeys.value} onClick={() => (showsKeys.value = !showsKeys.value)}>all keys <kbd>?</kbd></button>
         {chosen() && !isOfNow(shown, reports) && <a class="control" href={`api/recordings/${chosen()!.link}/page`} download={`${chosen()!.name.replace(/.*\//, "")}.html`}>save as one file</a>}
         <span class="from">{from}</span>

@@ -35,7 +35,7 @@ function MomentStrip({ timeline, index, compared }: { timeline: Timeline; index:
         <span class="note">{bound}{size(heightAt(timeline, index))} in {counted(timeline.ticks.process_count[index]!, "process", "processes")}</span>
         <span class="push note">changes are since {momentName(timeline, compared)}</span>
         <button class="control" onClick={() => (base.value = index)}>base here <kbd>b</kbd></button>
-        <button class="control" onClick={choosePeak}>peak <kbd>p</kbd></button>
+        <button class="control" onClick={() => choosePeak()}>peak <kbd>p</kbd></button>
       </div>
       <div ref={host} class="outline">
         <svg width={width} height={HEIGHT} aria-hidden="true">

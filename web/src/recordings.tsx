@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { hasProcesses } from "./bands";
 import { counted, duration, size, visible } from "./format";
+import { RowTable } from "./rows";
 import { again, choose, chooseMachine, chosen, compare, isConnected, isLive, loads, mapsMoment, newest, partOf, reports, served, togglePause } from "./served";
 import { base, diffSides, isPaused, MACHINE_OF, machineOf, MAP_OF, mapOf, moment, recordingName, type MapOf, type View } from "./state";
 import { State } from "./states";
@@ -62,7 +63,7 @@ export function RecordingList(): ComponentChildren {
   return (
     <>
       <div class="bar"><h2>{counted(all.length, "recording")}</h2></div>
-      <table class="rows">
+      <RowTable>
         <thead><tr><th>recording</th><th class="n">size</th><th>last written</th></tr></thead>
         <tbody>
           {all.map((one) => (
@@ -73,7 +74,7 @@ export function RecordingList(): ComponentChildren {
             </tr>
           ))}
         </tbody>
-      </table>
+      </RowTable>
     </>
   );
 }

@@ -9,6 +9,7 @@ import { changeFill, changeStep, contrast, kindOf, KINDS, NEUTRAL, textOn } from
 import type { Treemap } from "./data";
 import { baseName, change, count, percent, size as sized, visible } from "./format";
 import { hatch, token } from "./paint";
+import { RowTable } from "./rows";
 import { filter, mapBox, mapColour, mapSize, MAP_COLOURS, MAP_SIZES, theme, type MapSize } from "./state";
 import { Number } from "./table";
 import { useKeys } from "./viewkeys";
@@ -308,7 +309,7 @@ function Whose({ data, root, top, size, byGrowth, chosen, choose }: WhoseProps):
   );
   const name = isOfPages(data) ? "in RAM" : SIZE_NAMES[size];
   return (
-    <table class="rows">
+    <RowTable>
       <thead>
         <tr>
           <th>whose</th><th class="n">{name}{byGrowth ? "" : " ↓"}</th>
@@ -326,7 +327,7 @@ function Whose({ data, root, top, size, byGrowth, chosen, choose }: WhoseProps):
         {rest.length > 0 && <tr><td class="name">{count(rest.length)} smaller</td>{cells(sumBy(rest, size), changeBy(rest, size))}</tr>}
       </tbody>
       <tfoot><tr><td class="name">{words(root)}</td>{cells(root.sizes[size] ?? 0, changeOf(root, size) ?? 0)}</tr></tfoot>
-    </table>
+    </RowTable>
   );
 }
 
@@ -378,7 +379,7 @@ function About({ data, one, size }: { data: Treemap; one: Placed; size: MapSize 
           {MAP_SIZES.map((other, at) => <>{at > 0 && " · "}{SIZE_NAMES[other]} <Told one={one} size={other} why={why(other)} /></>)}
         </p>
       )}
-      <table class="rows">
+      <RowTable>
         <thead><tr><th>kind</th><th class="n">{isOfPages(data) ? "in RAM" : SIZE_NAMES[size]} ↓</th>{compares && <th class="n">change</th>}<th class="n">of it</th></tr></thead>
         <tbody>
           {rows.map(([kind, { bytes, grown }]) => (
@@ -400,7 +401,7 @@ function About({ data, one, size }: { data: Treemap; one: Placed; size: MapSize 
             <td class="n">100 %</td>
           </tr>
         </tfoot>
-      </table>
+      </RowTable>
     </>
   );
 }
