@@ -252,7 +252,7 @@ export function App({ failure }: { failure: string | null }): ComponentChildren 
       <footer class="keys">
         {footerKeys(shown, reports).map(([key, does]) => <span class="key"><kbd>{key}</kbd>{does}</span>)}
         <button class="control" aria-expanded={showsKeys.value} onClick={() => (showsKeys.value = !showsKeys.value)}>all keys <kbd>?</kbd></button>
-        {chosen() && !isOfNow(shown, reports) && <a class="control" href={`api/recordings/${chosen()!.link}/page`} download={`${chosen()!.name.replace(/.*\//, "")}.html`}>save as one file</a>}
+        {chosen() && timeline && !isOfNow(shown, reports) && <a class="control" href={`api/recordings/${chosen()!.link}/page`} download={`${chosen()!.name.replace(/.*\//, "")}.html`}>save as one file</a>}
         <span class="from">{from}</span>
       </footer>
       {showsKeys.value && (
