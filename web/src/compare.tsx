@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { roundSteps } from "./chart";
 import { kindOf } from "./colours";
-import type { Diff, DiffRow, Reports } from "./data";
+import type { Diff, DiffRow, DiffSide, Reports } from "./data";
 import { baseName, change, count, counted, percent, size, visible } from "./format";
 import { momentsDiff } from "./moments";
 import { RowTable } from "./rows";
@@ -66,6 +66,9 @@ export function steps(diff: Diff, by: CompareBy): Step[] {
 
 const ROW = 42;
 
+// Which recording, and when: to the second, as people read it.
+const sideName = ({ label }: DiffSide): string => visible(label).replace(/T(\d\d:\d\d:\d\d)(\.\d+)?Z/, " $1 UTC");
+
 // Of what the page was given: two recordings, two moments of one, or either.
 export function CompareMoments({ reports: { diff, timeline } }: { reports: Reports }): ComponentChildren {
   if (!timeline) return <CompareView diff={diff!} />;
@@ -114,7 +117,7 @@ export function CompareView({ diff, children }: { diff: Diff; children?: Compone
   useKeys({ g: () => (compareBy.value = next(COMPARE_BY, compareBy.value)) });
   const total = (label: string, note: string, bytes: number): ComponentChildren => (
     <tr>
-      <td class="name"><b>{label}</b><div class="note">{note}</div></td>
+      <td class="name" title={note}><b>{label}</b><div class="note">{note}</div></td>
       <td class="fall">
         {grid}
         <svg width="100%" height={ROW - 12} viewBox={`0 0 ${width} ${ROW - 12}`} preserveAspectRatio="none" aria-hidden="true">
@@ -154,7 +157,7 @@ export function CompareView({ diff, children }: { diff: Diff; children?: Compone
           </tr>
         </thead>
         <tbody>
-          {total("base", visible(shown.before.label), before)}
+          {total("base", sideName(shown.before), before)}
           {list.map((step) => {
             const kind = kindOf(step.kind);
             const fill = step.kind ? kind.fill[theme.value] : "var(--line2)";
@@ -178,7 +181,7 @@ export function CompareView({ diff, children }: { diff: Diff; children?: Compone
               </tr>
             );
           })}
-          {total("this", visible(shown.after.label), after)}
+          {total("this", sideName(shown.after), after)}
         </tbody>
       </RowTable>
       <div class="aside">

@@ -117,7 +117,7 @@ export function EventLane({ events, area, untold }: { events: TimelineEvent[]; a
         <text x={x} y="15" text-anchor={anchor} font-size={11 * textScale()} fill="var(--t2)">{word}</text>
       ))}
       {marks.map((mark) => (
-        <text x={mark.x} y="15" text-anchor="middle" font-size={12 * textScale()} fill={inkOf(mark.kind)}>
+        <text x={mark.x - 4 * textScale()} y="15" font-size={12 * textScale()} fill={inkOf(mark.kind)}>
           {glyphOf(mark)}
           <title>{words(mark)}</title>
         </text>
