@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { kindOf } from "./colours";
 import type { Reports, Timeline, Trace } from "./data";
-import { amount, clock, count, counted, duration, momentClock, percent, size, visible } from "./format";
+import { amount, baseName, clock, count, counted, duration, momentClock, percent, size, visible } from "./format";
 import { machineOf, showsKeys, view, VIEWS, type View } from "./state";
 import { chargeColumn, column, hasProcesses, heightAt, isBound } from "./bands";
 import { CompareMoments } from "./compare";
@@ -49,7 +49,7 @@ function about({ timeline, treemap, trace, diff, ledger, info }: Reports): About
     return {
       name: visible(timeline.targets || timeline.recording),
       what: `${most}${day(timeline.start)} · ${duration(timeline.elapsed_ns)}`,
-      from: `${visible(timeline.recording)}${info ? ` · ${size(info.file_bytes)} · ${visible(info.tool)}` : ""}`,
+      from: `${visible(baseName(timeline.recording))}${info ? ` · ${size(info.file_bytes)} · ${visible(info.tool)}` : ""}`,
     };
   }
   if (treemap) {
