@@ -188,7 +188,7 @@ export function MachineView({ ledger }: { ledger: Ledger }): ComponentChildren {
             <span class="push" />
             <input id="find" class="control" type="search" placeholder="owner  /" aria-label="filter owners" value={filter.value} onInput={(event) => (filter.value = event.currentTarget.value)} />
           </div>
-          <RowTable>
+          <RowTable id="classes">
             <thead><tr><th>class</th><th class="wide">mostly</th><th class="n">bytes ↓</th><th class="n">%</th></tr></thead>
             <tbody>
               {bySize.map((one) => {
