@@ -5,7 +5,15 @@
 
 set(page_header ${PROJECT_BINARY_DIR}/generated/view/embedded/page.h)
 
+# The empty one is newer than what the other is made of, and would stay when the
+# option is turned on again.
+set(no_page ${PROJECT_BINARY_DIR}/generated/no_page)
+if(TIDEMARK_WEB AND EXISTS ${no_page})
+  file(REMOVE ${page_header} ${no_page})
+endif()
+
 if(NOT TIDEMARK_WEB)
+  file(TOUCH ${no_page})
   file(
     CONFIGURE
     OUTPUT ${page_header}

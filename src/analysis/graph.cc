@@ -36,6 +36,7 @@ class Builder {
   void set_memory(GraphProcess& to, size_t index, const Use& use) const;
   void set_details(GraphProcess& to, const model::Process& process);
   void make_objects();
+  void find_unread();
   void close();
 
   const GraphInput& input_;
@@ -165,6 +166,52 @@ void Builder::make_objects() {
   }
 }
 
+// Of a process that was read; pages it wrote in private mappings of files are
+// anonymous too. Where shares of them are not told each is counted for all who
+// have it, but for no more than the process's share of everything.
+uint64_t anonymous_share(const model::Process& process) {
+  if (!process.rollup) return 0;
+  const model::SmapsFields& totals = *process.rollup;
+  if (totals.has(SmapsField::PssAnon)) {
+    return totals.get_or_zero(SmapsField::PssAnon);
+  }
+  return std::min(totals.get_or_zero(SmapsField::Anonymous),
+                  totals.get_or_zero(SmapsField::Pss));
+}
+
+// The most that those who could not be read can have of it: statm of anybody is
+// for all to read, and counts what they share for each. Empty where it is not
+// there either.
+std::optional<uint64_t> most_unread(const model::Sample& sample) {
+  const uint64_t page_bytes =
+      sample.machine ? sample.machine->page_size_bytes : 0;
+  uint64_t pages = 0;
+  for (const model::Process& process : sample.processes) {
+    if (process.state != ProcessState::Denied &&
+        process.state != ProcessState::Failed) {
+      continue;
+    }
+    if (!process.statm || page_bytes == 0) return std::nullopt;
+    const model::Statm& statm = *process.statm;
+    pages += statm.resident_pages -
+             std::min(statm.resident_pages, statm.shared_pages);
+  }
+  return pages * page_bytes;
+}
+
+// Anonymous memory is always some process's: what those that were read do not
+// have is of those that were not, as far as they can have it; the rest came
+// between two readings. Nobody may take it for page cache.
+void Builder::find_unread() {
+  if (graph_.unknown_process_count + graph_.failed_process_count == 0) return;
+  uint64_t read = 0;
+  for (const model::Process& process : sample_.processes)
+    read = base::saturating_sum(read, anonymous_share(process));
+  const uint64_t all = graph_.kernel.anon_bytes;
+  const uint64_t left = all - std::min(all, read);
+  graph_.unread_bytes = std::min(left, most_unread(sample_).value_or(left));
+}
+
 // The processes must fit into the part of RAM that they are shown in, counted
 // by process as well as by object.
 void Builder::close() {
@@ -210,6 +257,7 @@ base::Result<Graph> Builder::build() {
   make_jobs();
   make_processes();
   make_objects();
+  find_unread();
   close();
   return std::move(graph_);
 }

@@ -75,6 +75,9 @@ struct Graph {
   bool is_of_ledger = false;
   bool reader_is_root = false;
   KernelShares kernel;
+  // Anonymous memory that is of nobody who could be read; empty where all
+  // could.
+  std::optional<uint64_t> unread_bytes;
   std::vector<GraphJob> jobs;           // the root first, parents first
   std::vector<GraphProcess> processes;  // by pid
   std::vector<GraphObject> objects;     // where mappings were read

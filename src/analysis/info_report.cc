@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "analysis/peak_report.h"
+
 namespace tidemark::analysis {
 namespace {
 
@@ -96,6 +98,20 @@ InfoReport make_info_report(const InfoInput& input) {
   sum_gaps(input.gaps, report);
   group_notes(input, report);
   return report;
+}
+
+std::optional<InfoHeights> heights_of(const InfoReport& report) {
+  const std::vector<model::TimelinePoint>& ticks = report.timeline.points;
+  InfoHeights heights;
+  for (size_t i = 0; i < ticks.size() && i < report.elapsed_ns.size(); ++i) {
+    heights.points.push_back({report.elapsed_ns[i], seen_bytes(ticks[i])});
+    if (heights.points[i].bytes > heights.highest().bytes) heights.top = i;
+  }
+  if (heights.points.empty() || heights.highest().bytes == 0) {
+    return std::nullopt;
+  }
+  heights.is_bound = lacks_shares(ticks[heights.top]);
+  return heights;
 }
 
 }  // namespace tidemark::analysis

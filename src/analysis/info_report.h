@@ -8,6 +8,7 @@
 
 #include "analysis/trend.h"
 #include "model/recording.h"
+#include "model/run.h"
 #include "model/timeline.h"
 
 namespace tidemark::analysis {
@@ -52,7 +53,6 @@ struct InfoReport {
   std::optional<model::RecordedVms> vms;
   std::vector<Trend> growing;
   model::Timeline timeline;
-  std::optional<size_t> peak_index;
 
   // What the trace takes of the file, where SQLite can tell.
   std::optional<uint64_t> trace_bytes() const;
@@ -66,6 +66,17 @@ struct InfoInput {
   std::vector<model::RecordedGap> gaps;
   std::vector<model::RecordedNote> notes;
 };
+
+// How high it was at each tick, by seen_bytes().
+struct InfoHeights {
+  std::vector<model::HeightPoint> points;  // since the first tick
+  size_t top = 0;                          // the highest of them
+  bool is_bound = false;  // PSS was no more than that; how much is not known
+  const model::HeightPoint& highest() const { return points[top]; }
+};
+
+// Empty when no memory was seen, or the timeline was not filled.
+std::optional<InfoHeights> heights_of(const InfoReport& report);
 
 // Fills all but path, sizes, maxima, timeline, trace, VMs and trends.
 InfoReport make_info_report(const InfoInput& input);

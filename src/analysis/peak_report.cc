@@ -110,13 +110,6 @@ std::string image_name(const model::RecordedProcess& process) {
   return display_name(last) + " (" + std::to_string(process.process.pid) + ")";
 }
 
-// Where shares were not read, the kernel's own counter is what was seen.
-uint64_t seen_bytes(const TimelinePoint& point) {
-  const bool is_unread = point.scanned_count > 0 || point.undetailed_count > 0;
-  return is_unread ? std::max(point.pss_bytes, point.resident_bytes)
-                   : point.pss_bytes;
-}
-
 // The group had far more from the beginning than the processes that were
 // recorded: its mark is that of others, or of files they read.
 bool has_others(const PeakInput& input) {
@@ -194,9 +187,7 @@ size_t unread_peak(const model::Timeline& timeline, size_t best) {
   size_t found = best;
   for (size_t i = 0; i < timeline.points.size(); ++i) {
     const TimelinePoint& point = timeline.points[i];
-    const bool is_unread =
-        point.scanned_count > 0 || point.undetailed_count > 0;
-    if (is_unread && is_higher(point.resident_bytes, best) &&
+    if (lacks_shares(point) && is_higher(point.resident_bytes, best) &&
         point.resident_bytes > timeline.points[found].resident_bytes) {
       found = i;
     }
@@ -205,6 +196,15 @@ size_t unread_peak(const model::Timeline& timeline, size_t best) {
 }
 
 }  // namespace
+
+bool lacks_shares(const TimelinePoint& point) {
+  return point.scanned_count > 0 || point.undetailed_count > 0;
+}
+
+uint64_t seen_bytes(const TimelinePoint& point) {
+  return lacks_shares(point) ? std::max(point.pss_bytes, point.resident_bytes)
+                             : point.pss_bytes;
+}
 
 std::optional<std::string> common_group(const model::Sample& sample) {
   std::set<std::string> groups;

@@ -24,6 +24,13 @@ enum class PeakMetric {
 std::string_view peak_metric_name(PeakMetric metric);
 bool is_of_machine(PeakMetric metric);
 
+// Whether shares of some process were not read: its pages were only scanned, or
+// not even that.
+bool lacks_shares(const model::TimelinePoint& point);
+// PSS; where shares were not read the kernel's own counter of resident pages,
+// which PSS cannot exceed.
+uint64_t seen_bytes(const model::TimelinePoint& point);
+
 // The first tick at which the metric was highest (least, of availability).
 // Empty when no tick knows it.
 std::optional<size_t> find_peak(const model::Timeline& timeline,

@@ -198,8 +198,8 @@ class Maker {
       if (found == of_process.end()) continue;
       TimelineBand band = band_of(process);
       band.points = found->second.points();
-      of_group
-          .try_emplace(process.images.back().cgroup_path, input_.drawn.size())
+      band.cgroup_path = group_of(process);
+      of_group.try_emplace(band.cgroup_path, input_.drawn.size())
           .first->second.add(band.points);
       report_.processes.push_back(std::move(band));
     }
@@ -211,6 +211,15 @@ class Maker {
     }
     sort_and_fold(report_.processes, input_.band_limit, input_.drawn.size());
     sort_and_fold(report_.groups, input_.band_limit, input_.drawn.size());
+  }
+
+  // The kernel moves a process to the root when it ends: that is not where it
+  // had its memory.
+  static const std::string& group_of(const model::RecordedProcess& process) {
+    const std::vector<model::RecordedImage>& images = process.images;
+    const bool is_moved = process.gone_at_tick && images.size() > 1 &&
+                          images.back().cgroup_path == "/";
+    return (is_moved ? images[images.size() - 2] : images.back()).cgroup_path;
   }
 
   static TimelineBand band_of(const model::RecordedProcess& process) {

@@ -23,6 +23,7 @@ struct TimelineBand {
   std::optional<model::Category> category;  // empty: of several kinds
   std::optional<int64_t> process;           // within the recording
   std::optional<int32_t> pid;
+  std::string cgroup_path;               // of a process; empty: not known
   uint64_t others_count = 0;             // how many stand behind "others"
   std::vector<model::BandPoint> points;  // as in model::Band
 };

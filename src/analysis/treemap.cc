@@ -244,11 +244,27 @@ class Builder {
                           base::long_size(record.size_bytes) +
                           ", but what is in it is " + base::long_size(sum));
     } else if (sum < record.size_bytes && !node.children.empty()) {
-      node.children.push_back(made_node(TreemapKind::Rest, rest_name(record),
-                                        record.size_bytes - sum));
+      add_rest(record, record.size_bytes - sum, node, map);
     }
     sort_treemap(node.children);
     return base::Ok{};
+  }
+
+  // What is of processes that may not be read is nobody else's.
+  void add_rest(const GraphRecord& record, uint64_t bytes, TreemapNode& node,
+                Treemap& map) const {
+    const uint64_t unread = std::min(record.unread_bytes, bytes);
+    if (unread > 0) {
+      node.children.push_back(
+          made_node(TreemapKind::Rest, "not readable", unread));
+      map.notes.push_back(
+          "not readable: " + base::long_size(unread) +
+          " of anonymous memory is in processes that may not be read");
+    }
+    if (unread < bytes) {
+      node.children.push_back(
+          made_node(TreemapKind::Rest, rest_name(record), bytes - unread));
+    }
   }
 
   // Processes are not charged: what of a group is in none below it is its own.
@@ -282,8 +298,9 @@ class Builder {
 
   std::string rest_name(const GraphRecord& record) const {
     if (record.id != kPrograms) return "the rest";
-    return measure_ == TreemapMeasure::Private ? "shared, or in no process"
-                                               : "in no process";
+    if (measure_ == TreemapMeasure::Private) return "shared, or in no process";
+    return record.unread_bytes > 0 ? "in no process that was read"
+                                   : "in no process";
   }
 
   void fill_process(const GraphRecord& record, TreemapNode& node) const {

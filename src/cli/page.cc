@@ -13,6 +13,9 @@ bool wants_page(const CommonOptions& common) {
 
 base::Status check_page_output(const CommonOptions& common,
                                const std::string& example) {
+  // Said before a file is opened that would stay empty.
+  base::Result<std::string> page = view::page_html({});
+  if (!page) return page.error();
   const bool is_stdout =
       common.output_path.empty() || common.output_path == "-";
   if (!is_stdout || ::isatty(STDOUT_FILENO) == 0) return base::Ok{};

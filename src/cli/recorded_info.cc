@@ -50,8 +50,6 @@ base::Result<analysis::InfoReport> recorded_info(
   base::Result<const model::Timeline*> timeline = peak.timeline();
   if (!timeline) return timeline.error();
   report.timeline = **timeline;
-  report.peak_index =
-      analysis::find_peak(report.timeline, analysis::PeakMetric::Pss);
   return report;
 }
 

@@ -30,7 +30,8 @@ struct GraphRecord {
   std::string id;
   std::string parent;  // empty: of the root
   std::string name;
-  uint64_t size_bytes = 0;                // of a part of the kernel
+  uint64_t size_bytes = 0;    // of a part of the kernel
+  uint64_t unread_bytes = 0;  // of it, of processes that may not be read
   std::optional<uint64_t> charged_bytes;  // of a group; empty: not told
   // Of a process:
   uint64_t private_bytes = 0;

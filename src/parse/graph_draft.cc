@@ -72,6 +72,7 @@ std::string make_graph_record(GraphDraft& draft, GraphRecordKind kind,
   if (kind == GraphRecordKind::Kernel) {
     if (!draft.size_bytes) return "it has no 'size_bytes'";
     record.size_bytes = *draft.size_bytes;
+    record.unread_bytes = draft.unread_bytes.value_or(0);
   }
   if (kind == GraphRecordKind::Job) record.charged_bytes = draft.charged_bytes;
   if (kind != GraphRecordKind::Process) return "";

@@ -36,6 +36,7 @@ struct GraphDraft {
   std::optional<std::string> name;
   std::optional<std::string> timestamp;
   std::optional<uint64_t> size_bytes;
+  std::optional<uint64_t> unread_bytes;
   std::optional<uint64_t> private_bytes;
   std::optional<uint64_t> pss_bytes;
   std::optional<uint64_t> swap_pss_bytes;

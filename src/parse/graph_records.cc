@@ -61,8 +61,9 @@ struct NumberMember {
   std::string_view name;
   std::optional<uint64_t> GraphDraft::*target;
 };
-constexpr std::array<NumberMember, 6> kNumbers = {
+constexpr std::array<NumberMember, 7> kNumbers = {
     {{"size_bytes", &GraphDraft::size_bytes},
+     {"unread_bytes", &GraphDraft::unread_bytes},
      {"private_bytes", &GraphDraft::private_bytes},
      {"pss_bytes", &GraphDraft::pss_bytes},
      {"swap_pss_bytes", &GraphDraft::swap_pss_bytes},

@@ -60,6 +60,7 @@ const timeline = made.timeline();
 const VIEWS = {
   timeline: [{ timeline }, "canvas"],
   machine: [{ timeline, machine: made.machine(timeline) }, "canvas", "#view=machine"],
+  moment: [{ timeline }, ".boxes canvas", "#view=treemap&at=150&base=40&boxes=growth"],
   treemap: [{ treemap: made.treemap() }, "canvas"],
   stacks: [{ trace: made.trace() }, "canvas"],
   ledger: [{ ledger: made.ledger() }, "main table"],

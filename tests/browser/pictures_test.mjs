@@ -164,14 +164,14 @@ test("the ledger closes, and a class opens to its owners", async () => {
   tidemark("ledger", "-q", "-o", file("ram.html"));
   const page = await browser.page(file("ram.html"));
   await page.getByText("0 pages left over").waitFor();
-  const rows = await page.locator("main > table.rows tbody td.n span[title]").all();
+  const rows = await page.locator("#classes tbody td.n span[title]").all();
   let sum = 0;
   for (const cell of rows) sum += await bytes(cell);
   assert.equal(sum, await bytes(page.locator("table.rows tfoot td.n span[title]").first()));
   const before = rows.length;
   if (isRoot) {
     await page.getByRole("button", { name: /files/ }).click();
-    assert.ok((await page.locator("main > table.rows tbody td.n span[title]").count()) > before);
+    assert.ok((await page.locator("#classes tbody td.n span[title]").count()) > before);
   }
   assert.deepEqual(page.complaints, []);
   assert.deepEqual(await seriousIssues(page), []);

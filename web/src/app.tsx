@@ -5,26 +5,24 @@ import { kindOf } from "./colours";
 import type { Reports, Timeline, Trace } from "./data";
 import { amount, baseName, clock, count, counted, duration, momentClock, percent, size, visible } from "./format";
 import { machineOf, showsKeys, view, VIEWS, type View } from "./state";
-import { chargeColumn, column, heightAt, isBound } from "./bands";
+import { chargeColumn, column, hasProcesses, heightAt, isBound } from "./bands";
 import { CompareMoments } from "./compare";
 import type { Headline } from "./headline";
 import { HistoryView, historyHeadlines } from "./history";
 import { MachineView, machineHeadlines } from "./machine";
 import { StacksView } from "./stacks";
 import { momentIndex } from "./moment";
-import { CompareChoice, LiveBadge, MachineChoice, RecordingChoice, Waiting } from "./recordings";
-import { canAsk, chosen, isLive, isMadeFor, isThere, need, reports as shownReports, served, showsPages } from "./served";
+import { CompareChoice, LiveBadge, MachineChoice, RecordingChoice, TreemapChoice, Waiting } from "./recordings";
+import { canAsk, chosen, isMadeFor, isThere, mapsMoment, need, reports as shownReports, served, showsPages } from "./served";
 import { ledgerTreemap } from "./boxtree";
 import { State } from "./states";
+import { allKeys, footerKeys } from "./keylist";
+import { MomentTreemap } from "./moment_strip";
 import { TimelineView } from "./timeline";
 import { TreemapView } from "./treemap";
 import { vmHeadlines, VmsView } from "./vms";
 
 const TITLES: Record<View, string> = { timeline: "Timeline", treemap: "Treemap", stacks: "Stacks", machine: "Machine", compare: "Compare", vms: "VMs" };
-
-// A recording of a trace alone has no processes: their memory is not nothing,
-// it was not read.
-const hasProcesses = ({ ticks }: Timeline): boolean => ticks.process_count.some((number) => number > 0);
 
 // Those of what this page was given, or can ask for.
 export function viewsOf(reports: Reports): View[] {
@@ -43,7 +41,7 @@ interface About {
 // Some views of a served page are of the machine as it is, whatever is chosen.
 const isOfNow = (shown: View, { timeline, machine, vms }: Reports): boolean =>
   served.value !== null && timeline !== undefined &&
-  (shown === "treemap" || (shown === "vms" && !vms?.recording) || (shown === "machine" && (machine === undefined || machineOf.value === "every page")));
+  ((shown === "treemap" && !mapsMoment(shownReports.value)) || (shown === "vms" && !vms?.recording) || (shown === "machine" && (machine === undefined || machineOf.value === "every page")));
 
 function about({ timeline, treemap, trace, diff, ledger, info, vms, sections }: Reports): About {
   const day = (time: string): string => `${time.slice(0, 16).replace("T", " ")} UTC`;
@@ -52,7 +50,7 @@ function about({ timeline, treemap, trace, diff, ledger, info, vms, sections }: 
     return {
       name: visible(timeline.targets || timeline.recording),
       what: `${most}${day(timeline.start)} · ${duration(timeline.elapsed_ns)}`,
-      from: `${visible(timeline.recording)}${info ? ` · ${size(info.file_bytes)} · ${visible(info.tool)}` : ""}`,
+      from: `${visible(baseName(timeline.recording))}${info ? ` · ${size(info.file_bytes)} · ${visible(info.tool)}` : ""}`,
     };
   }
   if (treemap) {
@@ -188,68 +186,6 @@ const Mark = (): ComponentChildren => (
   </svg>
 );
 
-const KEYS: [string, string][] = [
-  ["← →", "move the moment; Ctrl: ten, Shift: a span"],
-  ["+ − 0", "zoom in, out, all"],
-  ["p", "the peak"],
-  ["End", "the newest, of what is live"],
-  ["Space", "pause what is live"],
-  ["b", "compare with this moment"],
-  ["g", "next grouping"],
-  ["m", "next metric"],
-  ["/", "filter the rows"],
-  ["y", "copy the rows as Markdown"],
-  ["t", "light or dark"],
-  ["d", "denser rows"],
-  ["?", "all keys"],
-];
-
-const BOX_KEYS: [string, string][] = [
-  ["↑↓←→", "next box"],
-  ["Enter", "into it"],
-  ["Esc", "out"],
-];
-
-const MAP_KEYS: [string, string][] = [
-  ["s", "next size"],
-  ["c", "colour by kind or growth"],
-  ["y", "copy the boxes as Markdown"],
-  ["n N", "next, previous match"],
-];
-
-const STACK_KEYS: [string, string][] = [
-  ["m", "next moment"],
-  ["b", "top down, bottom up, sandwich"],
-  ["c", "colour by module or change"],
-  ["n N", "next, previous match"],
-];
-
-const COMPARE_KEYS: [string, string][] = [["x", "swap sides"]];
-
-const VM_KEYS: [string, string][] = [
-  ["↑↓", "next VM"],
-  ["← →", "move the moment; Ctrl: ten"],
-  ["+ − 0", "zoom in, out, all"],
-  ["p", "the peak"],
-  ["c", "host and guest, or five sections"],
-  ["y", "copy the rows as Markdown"],
-];
-
-const keysOf = (shown: View, { timeline }: Reports): [string, string][] => {
-  if (shown === "timeline" || (shown === "machine" && timeline)) {
-    return KEYS.filter(([key]) => isLive() || (key !== "End" && key !== "Space")).slice(0, 6);
-  }
-  if (shown === "compare") return COMPARE_KEYS;
-  if (shown === "vms") return VM_KEYS;
-  return shown === "treemap" ? [...BOX_KEYS, ...MAP_KEYS] : shown === "stacks" ? [...BOX_KEYS, ...STACK_KEYS] : BOX_KEYS;
-};
-
-// Those of all views, and what the one that is shown adds.
-const allKeys = (shown: View, reports: Reports): [string, string][] => {
-  const own = keysOf(shown, reports);
-  return shown === "timeline" ? KEYS : [...own, ...KEYS.filter((one) => !own.includes(one) && !own.some(([key]) => key === one[0]))];
-};
-
 export function App({ failure }: { failure: string | null }): ComponentChildren {
   const reports = shownReports.value;
   const { timeline, info, treemap, trace, ledger } = reports;
@@ -292,13 +228,14 @@ export function App({ failure }: { failure: string | null }): ComponentChildren 
       )}
       <main>
         {shown === "compare" && <CompareChoice />}
+        {shown === "treemap" && <TreemapChoice />}
         {shown === "machine" && <MachineChoice />}
         {failure !== null ? (
           <State title="The data of this page cannot be read">{failure}</State>
         ) : served.value !== null && !isThere(shown, reports) ? (
           <Waiting view={shown} />
         ) : shown === "treemap" ? (
-          <TreemapView data={boxes!} base={reports.treemapbase} />
+          mapsMoment(reports) ? <MomentTreemap timeline={timeline!} /> : <TreemapView data={boxes!} base={reports.treemapbase} />
         ) : shown === "stacks" ? (
           <StacksView trace={trace!} base={reports.tracebase} />
         ) : shown === "machine" ? (
@@ -321,9 +258,9 @@ export function App({ failure }: { failure: string | null }): ComponentChildren 
         )}
       </main>
       <footer class="keys">
-        {keysOf(shown, reports).map(([key, does]) => <span class="key"><kbd>{key}</kbd>{does}</span>)}
+        {footerKeys(shown, reports).map(([key, does]) => <span class="key"><kbd>{key}</kbd>{does}</span>)}
         <button class="control" aria-expanded={showsKeys.value} onClick={() => (showsKeys.value = !showsKeys.value)}>all keys <kbd>?</kbd></button>
-        {chosen() && !isOfNow(shown, reports) && <a class="control" href={`api/recordings/${chosen()!.link}/page`} download={`${chosen()!.name.replace(/.*\//, "")}.html`}>save as one file</a>}
+        {chosen() && timeline && !isOfNow(shown, reports) && <a class="control" href={`api/recordings/${chosen()!.link}/page`} download={`${chosen()!.name.replace(/.*\//, "")}.html`}>save as one file</a>}
         <span class="from">{from}</span>
       </footer>
       {showsKeys.value && (

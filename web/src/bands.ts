@@ -41,6 +41,10 @@ export function scannedAt(band: Band, index: number): number {
   return found;
 }
 
+// A recording of a trace alone has no processes: their memory is not nothing,
+// it was not read.
+export const hasProcesses = ({ ticks }: Timeline): boolean => ticks.process_count.some((number) => number > 0);
+
 // As high as the areas are at the tick.
 export const heightAt = ({ ticks }: Timeline, index: number): number =>
   (ticks.pss_bytes[index] ?? 0) + (ticks.scanned_bytes?.[index] ?? 0);

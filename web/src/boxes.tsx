@@ -59,6 +59,7 @@ export interface Look<T> {
   names(box: Box<T>): string[];
   amount(box: Box<T>): string;
   isTitle(box: Box<T>): boolean; // a group: its name in a bar at the top
+  isStrong?(box: Box<T>): boolean; // of titles; they are unless it says no
   fades(box: Box<T>): boolean;
 }
 
@@ -66,27 +67,58 @@ const PADDING = 6;
 const TITLE_HEIGHTS = [22, 22, 17];
 export const titleHeight = (depth: number): number => (TITLE_HEIGHTS[depth] ?? 17) * textScale();
 
+// Below that a word is no help, and many of them are a blur.
+const LEAST_ROOM = 22;
+const LEAST_HEIGHT = 17;
+// A title is clipped before it is left out: its bar is never bare.
+const LEAST_TITLE = 46;
+export const hasTitleRoom = (depth: number, width: number, height: number): boolean =>
+  width >= (LEAST_TITLE + 2 * PADDING) * textScale() && height >= titleHeight(depth) + 12 * textScale();
+
+// The longest form that fits; where none does, the shortest with its end cut
+// off, as long as enough of it is left to know it by.
+export function clipped(forms: string[], room: number, widthOf: (text: string) => number): string {
+  const fits = forms.find((form) => widthOf(form) <= room);
+  if (fits !== undefined) return fits;
+  const last = forms.reduce((least, form) => (form.length < least.length ? form : least), forms[0] ?? "");
+  for (let length = last.length - 1; length >= 4; --length) {
+    const text = `${last.slice(0, length).trimEnd()}…`;
+    if (widthOf(text) <= room) return text;
+  }
+  return "";
+}
+
+// Names stand on one line from the top of their boxes, so that those of
+// neighbours do; what is too low for that has its own in the middle.
+function lineOf<T>(box: Box<T>, isTitle: boolean): number {
+  const scale = textScale();
+  if (isTitle) return box.y + titleHeight(box.depth) / 2;
+  return box.height < 24 * scale ? box.y + box.height / 2 : box.y + 13 * scale;
+}
+
 function drawText<T>(context: CanvasRenderingContext2D, box: Box<T>, look: Look<T>): void {
   const scale = textScale();
   const room = box.width - 2 * PADDING;
-  if (room < 14 * scale || box.height < 13 * scale) return;
-  context.fillStyle = look.ink(box);
   const isTitle = look.isTitle(box);
-  context.font = `${isTitle ? "600 " : ""}${12 * scale}px ${FONT}`;
-  const amount = look.amount(box);
-  const amountRoom = context.measureText(amount).width + 8;
-  const isRow = isTitle || box.height < 32 * scale;
-  const line = isTitle ? box.y + Math.min(titleHeight(box.depth), box.height) / 2 : isRow ? box.y + box.height / 2 : box.y + 13 * scale;
+  if (box.isGroup && !isTitle) return;
+  if (room < LEAST_ROOM * scale || box.height < LEAST_HEIGHT * scale) return;
+  context.fillStyle = look.ink(box);
+  const font = `${12 * scale}px ${FONT}`;
+  context.font = isTitle && look.isStrong?.(box) !== false ? `600 ${font}` : font;
   context.textBaseline = "middle";
-  const fit = (most: number): string => look.names(box).find((form) => context.measureText(form).width <= most) ?? "";
-  const besides = isRow ? fit(room - amountRoom) : "";
-  const name = besides || fit(room);
+  const widthOf = (text: string): number => context.measureText(text).width;
+  const line = lineOf(box, isTitle);
+  const amount = look.amount(box);
+  const amountWidth = widthOf(amount);
+  const isRow = isTitle || box.height < 40 * scale;
+  const besides = isRow ? look.names(box).find((form) => widthOf(form) <= room - amountWidth - 8) : undefined;
+  const name = besides ?? clipped(look.names(box), room, widthOf);
   if (!name) return;
   context.fillText(name, box.x + PADDING, line);
-  context.font = `${12 * scale}px ${FONT}`;
-  if (besides) {
-    context.fillText(amount, box.x + box.width - PADDING - amountRoom + 8, line);
-  } else if (!isRow && box.height >= 38 * scale && context.measureText(amount).width <= room) {
+  context.font = font;
+  if (besides !== undefined) {
+    context.fillText(amount, box.x + box.width - PADDING - amountWidth, line);
+  } else if (!isRow && amountWidth <= room) {
     context.fillText(amount, box.x + PADDING, line + 17 * scale);
   }
 }

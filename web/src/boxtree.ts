@@ -37,12 +37,18 @@ const PARTS: Record<string, { name: string; kind: string }> = {
   "kernel/other": { name: "other kernel", kind: "kern" },
 };
 
-const NOT_MAPPED = "in no process";
+// What of the memory of programs and files is in none of the boxes beside it.
+const RESTS: Record<string, { name: string; kind: string }> = {
+  "in no process": { name: "page cache, not mapped", kind: "file" },
+  "in no process that was read": { name: "page cache, mapped by none that was read", kind: "file" },
+  "not readable": { name: "not readable", kind: "unnamed" },
+};
+const restOf = (node: TreeNode): { name: string; kind: string } | undefined => (node.kind === "rest" ? RESTS[node.name] : undefined);
 
 function nameOf(node: TreeNode): string {
   const part = PARTS[node.id ?? ""];
   if (part) return part.name;
-  return node.kind === "rest" && node.name === NOT_MAPPED ? "page cache, not mapped" : visible(node.name);
+  return restOf(node)?.name ?? visible(node.name);
 }
 
 // Its own kind, or that of the part of the kernel it is in.
@@ -50,7 +56,7 @@ function kindToken(node: TreeNode, above: string): string {
   if (node.category !== undefined) return node.category;
   const part = PARTS[node.id ?? ""];
   if (part) return part.kind;
-  return node.kind === "rest" && node.name === NOT_MAPPED ? "file" : above;
+  return restOf(node)?.kind ?? above;
 }
 
 function sizesOf(node: TreeNode, by: string): Sizes {

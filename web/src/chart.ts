@@ -67,13 +67,14 @@ export interface ChartEvents {
 
 export const LEFT = 52; // as wide as the labels at the left are
 
-function roundSteps(most: number): number[] {
+export function roundSteps(most: number, least = 0): number[] {
   // Steps that are round in powers of two: 2 GiB, 512 MiB.
-  if (most <= 0) return [0];
-  let step = 2 ** Math.ceil(Math.log2(most / 5));
-  if (most / step < 2.5) step /= 2;
+  if (most <= least) return [least];
+  const span = most - least;
+  let step = 2 ** Math.ceil(Math.log2(span / 5));
+  if (span / step < 2.5) step /= 2;
   const values = [];
-  for (let value = 0; value <= most; value += step) values.push(value);
+  for (let value = Math.ceil(least / step) * step; value <= most; value += step) values.push(value);
   return values;
 }
 
@@ -387,19 +388,10 @@ export class Chart {
       if (!text || Number.isNaN(labelAt) || labelAt < bbox.top) continue;
       const isTaken = taken.some((one) => Math.abs(one - at) < 14 * ratio);
       taken.push(at);
-      ctx.fillStyle = token("t2");
       ctx.textBaseline = "bottom";
       const textWidth = ctx.measureText(text).width;
       const left = isTaken ? bbox.left + bbox.width - textWidth - 6 * ratio : begin + 6 * ratio;
-      // Other lines may cross it.
-      if (isBold) {
-        ctx.fillStyle = token("bg");
-        ctx.globalAlpha = 0.8;
-        ctx.fillRect(left - 2 * ratio, at - 14 * ratio, textWidth + 4 * ratio, 14 * ratio);
-        ctx.globalAlpha = 1;
-        ctx.fillStyle = token("t1");
-      }
-      ctx.fillText(text, left, at);
+      this.write(text, left, at, isBold);
     }
   }
 
@@ -430,7 +422,7 @@ export class Chart {
       colour: string;
       category: string | undefined;
       dash?: number[]; // of a line
-      from: number;
+      from: number | null; // null: there is nothing to point at
       at: number;
     }
     const labels: Label[] = [];
@@ -446,13 +438,14 @@ export class Chart {
         text: isKind ? [kind.name, kind.short] : [layer.label, name, name.slice(0, 16)],
         colour,
         category: layer.band?.category,
-        from: middle,
+        from: layer.values[last]! > 0 ? middle : null,
         at: middle,
       });
     });
     const line = (names: string[], dash: number[], values: Float64Array): void => {
-      const at = y(Number.isNaN(values[last]!) ? 0 : values[last]!);
-      labels.push({ text: names, colour: token("t2"), category: undefined, dash, from: at, at });
+      const isKnown = !Number.isNaN(values[last]!);
+      const at = y(isKnown ? values[last]! : 0);
+      labels.push({ text: names, colour: token("t2"), category: undefined, dash, from: isKnown ? at : null, at });
     };
     for (const curve of this.data.curves ?? []) if (!curve.text) line(curve.names, curve.dash, curve.values);
     if (this.data.resident) line(["resident, by the kernel", "resident", "RSS"], [], this.data.resident);
@@ -461,7 +454,7 @@ export class Chart {
         text: ["swapped out", "swap"],
         colour: kindOf("swap").fill[theme],
         category: "swap",
-        from: y(-below[last]! / 2),
+        from: below[last]! > 0 ? y(-below[last]! / 2) : null,
         at: y(-below[last]! / 2) + step / 2,
       });
     }
@@ -480,11 +473,13 @@ export class Chart {
     for (const label of labels) {
       ctx.strokeStyle = label.colour;
       ctx.lineWidth = ratio;
-      ctx.beginPath();
-      ctx.moveTo(right + 1 * ratio, label.from);
-      ctx.lineTo(right + 10 * ratio, label.at);
-      ctx.lineTo(right + 16 * ratio, label.at);
-      ctx.stroke();
+      if (label.from !== null) {
+        ctx.beginPath();
+        ctx.moveTo(right + 1 * ratio, label.from);
+        ctx.lineTo(right + 10 * ratio, label.at);
+        ctx.lineTo(right + 16 * ratio, label.at);
+        ctx.stroke();
+      }
       ctx.fillStyle = layerFill(ctx, label.category, label.colour, token("bg"), theme, ratio);
       if (label.dash) {
         ctx.setLineDash(label.dash.map((length) => length * ratio));
@@ -500,6 +495,17 @@ export class Chart {
       ctx.fillText(fitting(ctx, label.text, (labelRoom - 36) * ratio), right + 34 * ratio, label.at);
     }
     ctx.restore();
+  }
+
+  // Words on the picture have a halo of ground: they lie on areas and lines.
+  private write(text: string, x: number, y: number, isBold = false): void {
+    const { ctx } = this.plot;
+    ctx.lineWidth = 3 * devicePixelRatio * textScale();
+    ctx.lineJoin = "round";
+    ctx.strokeStyle = token("bg");
+    ctx.strokeText(text, x, y);
+    ctx.fillStyle = token(isBold ? "t1" : "t2");
+    ctx.fillText(text, x, y);
   }
 
   private drawMarks(): void {
@@ -521,12 +527,15 @@ export class Chart {
       ctx.moveTo(bbox.left, at);
       ctx.lineTo(bbox.left + bbox.width, at);
       ctx.stroke();
-      ctx.fillStyle = token("t2");
-      // Not where the line of the peak would strike it out.
+      ctx.setLineDash([]);
+      // Not where the line of the peak would strike it out, and not beyond the
+      // top: then below both.
       const peak = flag ? this.plot.valToPos(flag.bytes, "y", true) : NaN;
-      const isBelow = at - peak >= 0 && at - peak < 16 * ratio;
+      const isNear = Math.abs(at - peak) < 16 * ratio;
+      const isBelow = isNear || at - bbox.top < 14 * ratio;
       ctx.textBaseline = isBelow ? "top" : "bottom";
-      ctx.fillText(line.text, bbox.left + 6 * ratio, at + (isBelow ? 3 : -2) * ratio);
+      const lower = isNear ? Math.max(at, peak) : at;
+      this.write(line.text, bbox.left + 6 * ratio, isBelow ? lower + 3 * ratio : at - 2 * ratio);
       labelled.push(at - 2 * ratio);
     }
     ctx.setLineDash([]);
@@ -539,8 +548,7 @@ export class Chart {
       const width = ctx.measureText(gap.label).width;
       if (from - width - 8 * ratio < taken || from > bbox.left + bbox.width) continue;
       taken = from + 8 * ratio;
-      ctx.fillStyle = token("t2");
-      ctx.fillText(gap.label, from - width - 6 * ratio, bbox.top + bbox.height * 0.3);
+      this.write(gap.label, from - width - 6 * ratio, bbox.top + bbox.height * 0.3);
     }
     const chosen = this.plot.valToPos(seconds[moment] ?? 0, "x", true);
     if (chosen >= bbox.left - 1 && chosen <= bbox.left + bbox.width + 1) {
@@ -577,9 +585,12 @@ export class Chart {
     ctx.lineTo(at, bbox.top + bbox.height);
     ctx.stroke();
     ctx.setLineDash([]);
-    ctx.fillStyle = token("t2");
+    // On the side where neither the moment nor the flag's pole is near, down
+    // where no line of a height is.
+    const width = ctx.measureText("base").width + 8 * ratio;
+    const isLeft = (chosen > at && chosen - at < width) || at + width > bbox.left + bbox.width;
     ctx.textBaseline = "bottom";
-    ctx.fillText("base", at + 4 * ratio, bbox.top + 14 * ratio);
+    this.write("base", isLeft ? at - width + 4 * ratio : at + 4 * ratio, bbox.top + bbox.height - 6 * ratio);
   }
 
   // The tide mark: a dotted line at the height, a ring at the moment and a

@@ -1,12 +1,15 @@
 // What added what between two moments: a waterfall that closes.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { roundSteps } from "./chart";
 import { kindOf } from "./colours";
-import type { Diff, DiffRow, Reports } from "./data";
+import type { Diff, DiffRow, DiffSide, Reports } from "./data";
 import { baseName, change, count, counted, percent, size, visible } from "./format";
 import { momentsDiff } from "./moments";
-import { base, compareBy, COMPARE_BY, compareOf, COMPARE_OF, theme, type CompareBy } from "./state";
+import { RowTable } from "./rows";
+import { base, compareBy, COMPARE_BY, compareOf, COMPARE_OF, next, theme, type CompareBy } from "./state";
 import { baseIndex, momentIndex } from "./moment";
+import { useKeys } from "./viewkeys";
 
 export interface Step {
   label: string;
@@ -61,8 +64,10 @@ export function steps(diff: Diff, by: CompareBy): Step[] {
   return list;
 }
 
-const LEFT = 300;
 const ROW = 42;
+
+// Which recording, and when: to the second, as people read it.
+const sideName = ({ label }: DiffSide): string => visible(label).replace(/T(\d\d:\d\d:\d\d)(\.\d+)?Z/, " $1 UTC");
 
 // Of what the page was given: two recordings, two moments of one, or either.
 export function CompareMoments({ reports: { diff, timeline } }: { reports: Reports }): ComponentChildren {
@@ -98,6 +103,10 @@ export function CompareView({ diff, children }: { diff: Diff; children?: Compone
   const start = isCut ? Math.max(0, low - (high - low) * 0.6) : 0;
   const width = 760;
   const x = (bytes: number): number => ((bytes - start) / Math.max(high - start, 1)) * width;
+  // A few round heights, none so near to the cut or the end that it is cut off.
+  const ticks = roundSteps(high, start).filter((bytes) => bytes >= start + (high - start) * 0.04 && bytes <= high - (high - start) * 0.02);
+  const at = (bytes: number): string => `${(100 * x(bytes)) / width}%`;
+  const grid = ticks.map((bytes) => <i style={{ left: at(bytes) }} />);
   const whole = after - before;
   const word = whole === 0 ? "as much as the base" : `${size(Math.abs(whole))} ${whole > 0 ? "more" : "less"} than the base`;
   const undetailed = shown.before.undetailed_count + shown.after.undetailed_count;
@@ -105,17 +114,19 @@ export function CompareView({ diff, children }: { diff: Diff; children?: Compone
     const lines = ["| what | change |", "|---|---:|", ...list.map((step) => `| ${step.full || step.label} | ${change(step.change)} |`), `| **sum** | ${change(whole)} |`];
     navigator.clipboard?.writeText(`${lines.join("\n")}\n`).then(() => setSaid("copied"), () => setSaid("the browser did not allow to copy"));
   };
+  useKeys({ g: () => (compareBy.value = next(COMPARE_BY, compareBy.value)) });
   const total = (label: string, note: string, bytes: number): ComponentChildren => (
     <tr>
-      <td class="name"><b>{label}</b><div class="note">{note}</div></td>
+      <td class="name" title={note}><b>{label}</b><div class="note">{note}</div></td>
       <td class="fall">
+        {grid}
         <svg width="100%" height={ROW - 12} viewBox={`0 0 ${width} ${ROW - 12}`} preserveAspectRatio="none" aria-hidden="true">
           <rect x="0" y="0" width={x(bytes)} height={ROW - 12} fill="var(--total)" />
           {isCut && <path d={`M8 0l6 ${(ROW - 12) / 4} -6 ${(ROW - 12) / 4} 6 ${(ROW - 12) / 4} -6 ${(ROW - 12) / 4}`} fill="none" stroke="var(--bg)" stroke-width="3" />}
         </svg>
       </td>
       <td class="n"><b>{size(bytes)}</b></td>
-      <td class="n" />
+      <td class="n wide" />
     </tr>
   );
   return (
@@ -135,11 +146,18 @@ export function CompareView({ diff, children }: { diff: Diff; children?: Compone
         <button class="control" id="swap" onClick={() => setSwapped(!isSwapped)}>swap sides <kbd>x</kbd></button>
         <button class="control" id="copy" onClick={copy}>copy as Markdown <kbd>y</kbd></button>
       </div>
-      <table class="rows waterfall">
-        <colgroup><col style={{ width: `${LEFT}px` }} /><col /><col style={{ width: "110px" }} /><col style={{ width: "80px" }} /></colgroup>
-        <thead class="hidden"><tr><th>what</th><th>picture</th><th>change</th><th>percent</th></tr></thead>
+      <RowTable class="waterfall">
+        <colgroup><col class="what" /><col /><col class="changes" /><col class="parts" /></colgroup>
+        <thead>
+          <tr>
+            <th><span class="hidden">what</span></th>
+            <th class="fall"><span class="hidden">picture</span>{ticks.map((bytes) => <span style={{ left: at(bytes) }} aria-hidden="true">{bytes === 0 ? "0" : size(bytes)}</span>)}</th>
+            <th><span class="hidden">change</span></th>
+            <th class="wide"><span class="hidden">percent</span></th>
+          </tr>
+        </thead>
         <tbody>
-          {total("base", visible(shown.before.label), before)}
+          {total("base", sideName(shown.before), before)}
           {list.map((step) => {
             const kind = kindOf(step.kind);
             const fill = step.kind ? kind.fill[theme.value] : "var(--line2)";
@@ -152,18 +170,20 @@ export function CompareView({ diff, children }: { diff: Diff; children?: Compone
                   <div class="note indent">{step.note}</div>
                 </td>
                 <td class="fall">
+                  {grid}
+                  <i class="join" style={{ left: at(step.from) }} />
                   <svg width="100%" height={ROW - 18} viewBox={`0 0 ${width} ${ROW - 18}`} preserveAspectRatio="none" aria-hidden="true">
                     <rect x={left} y="1" width={Math.max(right - left, 1)} height={ROW - 20} fill={fill} fill-opacity={grew ? 1 : 0.15} stroke={fill} stroke-width={grew ? 0 : 2} vector-effect="non-scaling-stroke" />
                   </svg>
                 </td>
                 <td class="n"><span class={grew ? "grew" : "fell"} title={`${count(step.change)} bytes`}>{grew ? "▲ " : "▼ "}{change(step.change)}</span></td>
-                <td class="n note">{before > 0 ? `${grew ? "+" : "−"}${percent(Math.abs(step.change), before)} %` : ""}</td>
+                <td class="n note wide">{before > 0 ? `${grew ? "+" : "−"}${percent(Math.abs(step.change), before)} %` : ""}</td>
               </tr>
             );
           })}
-          {total("this", visible(shown.after.label), after)}
+          {total("this", sideName(shown.after), after)}
         </tbody>
-      </table>
+      </RowTable>
       <div class="aside">
         Every line adds up: {size(before)} {whole < 0 ? "−" : "+"} {size(Math.abs(whole))} = {size(after)}.
         {isCut && ` The axis is cut at ${size(start)}: do not compare the two grey bars by length.`}

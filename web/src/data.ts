@@ -16,6 +16,7 @@ export interface Band extends Points {
   category?: string;
   process?: number;
   pid?: number;
+  cgroup?: string; // of a process
   others_count?: number;
 }
 
@@ -163,10 +164,17 @@ export interface Info {
   schema: "tidemark.info/1";
   recording: string;
   file_bytes: number;
+  is_open: boolean; // it has a log: being written, or cut off
   tool: string;
+  targets: string;
   budget: string;
+  first: { time: string };
   span_ns: number;
   sample_count: number;
+  // Not there in the page of one recording; null: no memory was seen.
+  peak?: { elapsed_ns: number; bytes: number; is_bound: boolean } | null;
+  shape_bytes?: number[];
+  trace: object | null;
   missed_count: number;
   read_ns: number;
   longest_read_ns: number;

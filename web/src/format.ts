@@ -64,6 +64,12 @@ export function clock(ns: number, tenths = false): string {
 // A moment of something that long: tenths where they tell moments apart.
 export const momentClock = (ns: number, wholeNs: number): string => clock(ns, wholeNs < 120e9);
 
+// The time of day then: "09:55:12 UTC". Nothing for a start that is no time.
+export function wallClock(start: string, ns: number): string {
+  const at = new Date(Date.parse(start) + ns / 1e6);
+  return Number.isNaN(at.getTime()) ? "" : `${at.toISOString().slice(11, 19)} UTC`;
+}
+
 export function duration(ns: number): string {
   const seconds = ns / 1e9;
   if (seconds < 1e-3) return `${(ns / 1e3).toFixed(0)}${NBSP}µs`;

@@ -12,6 +12,7 @@ import type { Headline } from "./headline";
 import { PressureLane, stalls } from "./lanes";
 import { Bar, byOrder, isOfKernel } from "./machine";
 import { ProcessTree } from "./processes";
+import { RowTable } from "./rows";
 import { theme } from "./state";
 import { Change, Number, Spark } from "./table";
 import { baseIndex, momentIndex } from "./moment";
@@ -144,7 +145,7 @@ function History({ reports, layers, index }: { reports: Reports; layers: Layer[]
   const seconds = useMemo(() => Float64Array.from(machine.ticks.elapsed_ns, (ns) => ns / 1e9), [machine]);
   const gaps = useMemo(() => [...gapsOf(timeline), ...unreadGaps(machine)].sort((a, b) => a.from - b.from), [timeline, machine]);
   const isWide = width >= 600;
-  const height = isWide ? 300 : 240;
+  const height = innerWidth >= 2200 ? Math.max(300, innerHeight * 0.45) : isWide ? 300 : 240;
   const compared = baseIndex(timeline);
   const data: ChartData = {
     seconds, layers, below: null, resident: null, gaps, flag: null, lines: [],
@@ -169,7 +170,7 @@ function Ledger({ rows, total, since }: { rows: MachineRow[]; total: number; sin
   const unknown = rows.filter((row) => row.bytes === null);
   const sum = known.reduce((all, row) => all + row.bytes!, 0);
   return (
-    <table class="rows" id="ledger">
+    <RowTable id="ledger">
       <thead><tr><th>class</th><th class="n">bytes ↓</th><th class="n">%</th><th class="n wide">{since}</th></tr></thead>
       <tbody>
         {known.map((row) => (
@@ -202,7 +203,7 @@ function Ledger({ rows, total, since }: { rows: MachineRow[]; total: number; sin
           <td class="n wide" />
         </tr>
       </tfoot>
-    </table>
+    </RowTable>
   );
 }
 

@@ -3,6 +3,7 @@ import { viewsOf } from "./app";
 import type { Timeline } from "./data";
 import { panned } from "./gestures";
 import { choosePeak, momentIndex } from "./moment";
+import { stepRow, sortByNext } from "./rows";
 import { reports, togglePause } from "./served";
 import { base, dense, grouping, GROUPINGS, metric, METRICS, moment, next, selected, showsKeys, theme, view, viewKeys, zoom } from "./state";
 
@@ -42,7 +43,13 @@ export function followKeys(): void {
   const actions: Record<string, (event: KeyboardEvent) => void> = {
     ArrowLeft: (event) => move(event.ctrlKey ? -10 : -1, event.shiftKey),
     ArrowRight: (event) => move(event.ctrlKey ? 10 : 1, event.shiftKey),
-    p: choosePeak,
+    p: () => choosePeak(1),
+    P: () => choosePeak(-1),
+    ArrowUp: () => stepRow(-1),
+    ArrowDown: () => stepRow(1),
+    n: () => stepRow(1),
+    N: () => stepRow(-1),
+    s: sortByNext,
     End: () => (moment.value = null),
     b: () =>
       withTimeline((timeline) => {
@@ -77,6 +84,10 @@ export function followKeys(): void {
     const element = event.target as HTMLElement;
     if (element.matches("input, select, textarea")) {
       if (event.key === "Escape") element.blur();
+      if (event.key === "Enter" && element.id === "find") {
+        element.blur();
+        (viewKeys.value["n"] ?? (() => stepRow(1)))(event);
+      }
       return;
     }
     if (event.altKey || event.metaKey) return;

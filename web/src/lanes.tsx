@@ -32,22 +32,27 @@ interface Cluster {
   events: TimelineEvent[];
 }
 
+// As wide as a mark with a count; what is rare stands for itself.
+const NEAR = 22;
+const RARE: readonly TimelineEvent["kind"][] = ["oom", "swap", "missed"];
+
 // What would lie on each other is one mark that tells them all.
 export function clusters(events: TimelineEvent[], area: Area): Cluster[] {
   const found: Cluster[] = [];
-  const last: Partial<Record<TimelineEvent["kind"], Cluster>> = {};
+  const last = new Map<string, Cluster>();
   for (const event of events) {
     if (event.kind === "appeared") continue;
     const seconds = event.elapsed_ns / 1e9;
     if (seconds < area.from || seconds > area.to) continue;
     const x = area.left + ((seconds - area.from) / Math.max(area.to - area.from, 1e-9)) * area.width;
-    const near = last[event.kind];
-    if (near && x - near.x < 6) {
+    const kept = RARE.includes(event.kind) ? event.kind : "life";
+    const near = last.get(kept);
+    if (near && x - near.x < NEAR * textScale()) {
       near.events.push(event);
       continue;
     }
     const cluster = { x, kind: event.kind, events: [event] };
-    last[event.kind] = cluster;
+    last.set(kept, cluster);
     found.push(cluster);
   }
   return found;
@@ -61,9 +66,12 @@ function words(cluster: Cluster): string {
     return `${when} ${count(missed)} ticks missed, ${duration(first.duration_ns ?? 0)}: ${visible(first.text)}`;
   }
   if (cluster.kind === "swap" || cluster.kind === "oom") return `${when} ${visible(first.text)}`;
-  const names = cluster.events.slice(0, 4).map((event) => visible(event.text)).join(", ");
-  const more = cluster.events.length - 4;
-  return `${when} ${cluster.kind} ${names}${more > 0 ? ` and ${count(more)} more` : ""}`;
+  const lines = (["exec", "fork", "exit"] as const).flatMap((kind) => {
+    const some = cluster.events.filter((event) => event.kind === kind);
+    const names = some.slice(0, 4).map((event) => visible(event.text)).join(", ");
+    return some.length === 0 ? [] : [`${kind} ${names}${some.length > 4 ? ` and ${count(some.length - 4)} more` : ""}`];
+  });
+  return `${when} ${lines.join("; ")}`;
 }
 
 function inkOf(kind: TimelineEvent["kind"]): string {
@@ -95,6 +103,10 @@ export function named(marks: Cluster[], area: Area): NamedMark[] {
   return list;
 }
 
+// Of several the mark of the first, and how many they are.
+const glyphOf = ({ kind, events }: Cluster): string =>
+  `${GLYPHS[kind]}${events.length > 1 && kind !== "missed" ? count(events.length) : ""}`;
+
 export function EventLane({ events, area, untold }: { events: TimelineEvent[]; area: Area; untold: number }): ComponentChildren {
   const marks = clusters(events, area);
   return (
@@ -105,8 +117,8 @@ export function EventLane({ events, area, untold }: { events: TimelineEvent[]; a
         <text x={x} y="15" text-anchor={anchor} font-size={11 * textScale()} fill="var(--t2)">{word}</text>
       ))}
       {marks.map((mark) => (
-        <text x={mark.x} y="15" text-anchor="middle" font-size={12 * textScale()} fill={inkOf(mark.kind)}>
-          {GLYPHS[mark.kind]}
+        <text x={mark.x - 4 * textScale()} y="15" font-size={12 * textScale()} fill={inkOf(mark.kind)}>
+          {glyphOf(mark)}
           <title>{words(mark)}</title>
         </text>
       ))}

@@ -1,7 +1,9 @@
 // A table of any length: of its rows only those in sight are in the document.
 import type { ComponentChildren } from "preact";
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { steppedTo } from "./rows";
 import { dense } from "./state";
+import { textScale } from "./width";
 
 export interface LongColumn<T> {
   name: string;
@@ -10,7 +12,7 @@ export interface LongColumn<T> {
   isNumber?: boolean;
 }
 
-const SHOWN_ROWS = 20;
+const LEAST_ROWS = 20; // in sight
 const SPARE_ROWS = 8; // above and below, so that scrolling shows no gap
 
 // Places of the rows in rising order. Equal ones keep theirs.
@@ -34,12 +36,33 @@ export function LongTable<T>({ label, columns, rows, foot }: {
   const [by, setBy] = useState({ column: Math.max(first, 0), falls: first >= 0 });
   const [top, setTop] = useState(0);
   const host = useRef<HTMLDivElement>(null);
-  const height = dense.value ? 21 : 25;
+  const height = Math.round((dense.value ? 21 : 25) * textScale());
+  const shownRows = Math.max(LEAST_ROWS, Math.floor((innerHeight * 0.5) / height));
   // Falling is the same read from its end.
   const rising = useMemo(() => sorted(rows, columns[by.column]!.value), [rows, by.column]);
   const placeOf = (shown: number): number => rising[by.falls ? rows.length - 1 - shown : shown]!;
-  const from = Math.max(0, Math.min(Math.floor(top / height) - SPARE_ROWS, rows.length - SHOWN_ROWS));
-  const to = Math.min(rows.length, from + SHOWN_ROWS + 2 * SPARE_ROWS);
+  const from = Math.max(0, Math.min(Math.floor(top / height) - SPARE_ROWS, rows.length - shownRows));
+  const to = Math.min(rows.length, from + shownRows + 2 * SPARE_ROWS);
+  // The row that has the focus, of all; it is scrolled into sight before it
+  // is there to take it.
+  const [focused, setFocused] = useState(-1);
+  useLayoutEffect(() => {
+    const isOurs = host.current!.contains(document.activeElement);
+    if (focused >= 0 && isOurs) host.current!.querySelector<HTMLElement>(`[aria-rowindex="${focused + 1}"]`)?.focus({ preventScroll: true });
+  }, [focused, from]);
+  const press = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.altKey || event.metaKey || (event.target as HTMLElement).matches("button")) return;
+    const to = steppedTo(event.key, focused, rows.length, shownRows - 2);
+    if (to === null) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const element = host.current!;
+    const sight = element.clientHeight - 3 * height; // beside the head and the foot
+    if (to * height < element.scrollTop) element.scrollTop = to * height;
+    else if (to * height > element.scrollTop + sight) element.scrollTop = to * height - sight;
+    setTop(element.scrollTop);
+    setFocused(to);
+  };
   const sortBy = (column: number): void => {
     setBy({ column, falls: by.column === column ? !by.falls : columns[column]!.isNumber === true });
     host.current!.scrollTop = 0;
@@ -51,7 +74,8 @@ export function LongTable<T>({ label, columns, rows, foot }: {
       tabIndex={0}
       role="region"
       aria-label={label}
-      style={{ maxHeight: `${(SHOWN_ROWS + 2) * height}px` }}
+      style={{ maxHeight: `${(shownRows + 2) * height}px` }}
+      onKeyDown={press}
       onScroll={(event) => setTop(event.currentTarget.scrollTop)}
     >
       <table class="rows" aria-rowcount={rows.length}>
@@ -69,7 +93,12 @@ export function LongTable<T>({ label, columns, rows, foot }: {
         <tbody>
           <tr aria-hidden="true" style={{ height: `${from * height}px` }} />
           {Array.from({ length: to - from }, (_, shown) => (
-            <tr aria-rowindex={from + shown + 1} style={{ height: `${height}px` }}>
+            <tr
+              aria-rowindex={from + shown + 1}
+              tabIndex={from + shown === Math.max(focused, 0) ? 0 : -1}
+              onFocus={() => setFocused(from + shown)}
+              style={{ height: `${height}px` }}
+            >
               {columns.map((column) => <td class={column.isNumber ? "n" : "name"}>{column.cell(rows[placeOf(from + shown)]!)}</td>)}
             </tr>
           ))}

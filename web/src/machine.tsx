@@ -7,6 +7,7 @@ import type { Ledger, LedgerRow } from "./data";
 import { amount, count, counted, duration, percent, size, visible } from "./format";
 import type { Headline } from "./headline";
 import { LongTable, type LongColumn } from "./long_table";
+import { RowTable } from "./rows";
 import { filter, theme } from "./state";
 import { Number } from "./table";
 import { useWidth } from "./width";
@@ -179,50 +180,54 @@ export function MachineView({ ledger }: { ledger: Ledger }): ComponentChildren {
       <Bar rows={rows.map(part)} whole={whole} />
       <div class="lens"><span><b>The kernel’s own share, enlarged</b> <span class="note">{size(kernelBytes)}, {percent(kernelBytes, whole)} % of RAM</span></span></div>
       <Bar rows={kernel.map(part)} whole={kernelBytes} />
-      <div class="bar spaced">
-        <h2>The ledger</h2>
-        <span class="note">{counted(rows.length, "class", "classes")}, closing to the byte; open one to see whose it is</span>
-        <span class="push" />
-        <input id="find" class="control" type="search" placeholder="owner  /" aria-label="filter owners" value={filter.value} onInput={(event) => (filter.value = event.currentTarget.value)} />
+      <div class="pair">
+        <div class="picture">
+          <div class="bar spaced">
+            <h2>The ledger</h2>
+            <span class="note">{counted(rows.length, "class", "classes")}, closing to the byte; open one to see whose it is</span>
+            <span class="push" />
+            <input id="find" class="control" type="search" placeholder="owner  /" aria-label="filter owners" value={filter.value} onInput={(event) => (filter.value = event.currentTarget.value)} />
+          </div>
+          <RowTable id="classes">
+            <thead><tr><th>class</th><th class="wide">mostly</th><th class="n">bytes ↓</th><th class="n">%</th></tr></thead>
+            <tbody>
+              {bySize.map((one) => {
+                const isOpen = open === one.row.class || (words !== "" && left(one.owners).length > 0);
+                const owners = left(one.owners).slice(0, MOST_OPEN);
+                return (
+                  <>
+                    <tr>
+                      <td class="name">
+                        <span class={`swatch ${kindOf(one.kind).hatched ? "hatched" : ""}`} style={{ backgroundColor: kindOf(one.kind).fill[theme.value] }} />
+                        {one.owners.length > 0 ? (
+                          <button class="bare" aria-expanded={isOpen} onClick={() => setOpen(open === one.row.class ? null : one.row.class)}>{isOpen ? "▾" : "▸"} {one.name}</button>
+                        ) : one.name}
+                      </td>
+                      <td class="mostly wide">{mostly(one)}</td>
+                      <td class="n"><Number bytes={one.row.bytes} /></td>
+                      <td class="n">{percent(one.row.bytes, whole)}</td>
+                    </tr>
+                    {isOpen && owners.map((owner) => (
+                      <tr class="below">
+                        <td class="name" colSpan={2} title={visible(owner.owner)}>{visible(owner.owner) || "others"}</td>
+                        <td class="n"><Number bytes={owner.bytes} /></td>
+                        <td class="n">{percent(owner.bytes, one.row.bytes)} of it</td>
+                      </tr>
+                    ))}
+                    {isOpen && left(one.owners).length > MOST_OPEN && (
+                      <tr class="below"><td class="name" colSpan={4}>{count(left(one.owners).length - MOST_OPEN)} more, in the table below</td></tr>
+                    )}
+                  </>
+                );
+              })}
+            </tbody>
+            <tfoot>
+              <tr><td class="name">all</td><td class="mostly wide">{sum === whole ? "0 pages left over" : `${size(whole - sum)} left over`}</td><td class="n"><Number bytes={sum} /></td><td class="n">100</td></tr>
+            </tfoot>
+          </RowTable>
+        </div>
+        <div class="picture"><Owners rows={rows} whole={whole} /></div>
       </div>
-      <table class="rows">
-        <thead><tr><th>class</th><th class="wide">mostly</th><th class="n">bytes ↓</th><th class="n">%</th></tr></thead>
-        <tbody>
-          {bySize.map((one) => {
-            const isOpen = open === one.row.class || (words !== "" && left(one.owners).length > 0);
-            const owners = left(one.owners).slice(0, MOST_OPEN);
-            return (
-              <>
-                <tr>
-                  <td class="name">
-                    <span class={`swatch ${kindOf(one.kind).hatched ? "hatched" : ""}`} style={{ backgroundColor: kindOf(one.kind).fill[theme.value] }} />
-                    {one.owners.length > 0 ? (
-                      <button class="bare" aria-expanded={isOpen} onClick={() => setOpen(open === one.row.class ? null : one.row.class)}>{isOpen ? "▾" : "▸"} {one.name}</button>
-                    ) : one.name}
-                  </td>
-                  <td class="mostly wide">{mostly(one)}</td>
-                  <td class="n"><Number bytes={one.row.bytes} /></td>
-                  <td class="n">{percent(one.row.bytes, whole)}</td>
-                </tr>
-                {isOpen && owners.map((owner) => (
-                  <tr class="below">
-                    <td class="name" colSpan={2} title={visible(owner.owner)}>{visible(owner.owner) || "others"}</td>
-                    <td class="n"><Number bytes={owner.bytes} /></td>
-                    <td class="n">{percent(owner.bytes, one.row.bytes)} of it</td>
-                  </tr>
-                ))}
-                {isOpen && left(one.owners).length > MOST_OPEN && (
-                  <tr class="below"><td class="name" colSpan={4}>{count(left(one.owners).length - MOST_OPEN)} more, in the table below</td></tr>
-                )}
-              </>
-            );
-          })}
-        </tbody>
-        <tfoot>
-          <tr><td class="name">all</td><td class="mostly wide">{sum === whole ? "0 pages left over" : `${size(whole - sum)} left over`}</td><td class="n"><Number bytes={sum} /></td><td class="n">100</td></tr>
-        </tfoot>
-      </table>
-      <Owners rows={rows} whole={whole} />
       {ledger.notes.map((note) => <div class="aside">{visible(note)}</div>)}
     </>
   );

@@ -3,7 +3,7 @@
 import { column, heightAt } from "./bands";
 import { kindOf } from "./colours";
 import type { Band, Diff, DiffRow, DiffSide, Timeline } from "./data";
-import { momentClock } from "./format";
+import { momentName } from "./momentmap";
 
 // Bands of one name are one row: processes are compared by what they are.
 function rows(bands: Band[], name: (band: Band) => string | undefined, timeline: Timeline, from: number, to: number): DiffRow[] {
@@ -31,9 +31,8 @@ const called = (band: Band): string =>
   band.others_count ? "others" : band.label || kindOf(band.category).name;
 
 function side(timeline: Timeline, index: number): DiffSide {
-  const at = momentClock(timeline.ticks.elapsed_ns[index]!, timeline.elapsed_ns);
   return {
-    label: index === timeline.peak_index ? `the peak, ${at}` : index === 0 ? `the start, ${at}` : at,
+    label: momentName(timeline, index),
     pss_bytes: heightAt(timeline, index),
     process_count: timeline.ticks.process_count[index]!,
     undetailed_count: timeline.ticks.undetailed_count[index]!,

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { ProcessGroup, ProcessUse, Ps, PsProcess } from "./data";
 import { count, counted, visible } from "./format";
+import { RowTable } from "./rows";
 import { filter } from "./state";
 import { Number } from "./table";
 
@@ -74,7 +75,7 @@ export function ProcessTree({ ps }: { ps: Ps }): ComponentChildren {
         <span class="push" />
         <input id="find" class="control" type="search" placeholder="process  /" aria-label="filter processes" value={filter.value} onInput={(event) => (filter.value = event.currentTarget.value)} />
       </div>
-      <table class="rows" id="processes">
+      <RowTable id="processes">
         <thead><tr><th>group, process</th><th class="n wide">pid</th><th class="n">PSS ↓</th><th class="n wide">private</th><th class="n wide">shared</th><th class="n wide">swap</th><th class="n wide">charged</th></tr></thead>
         <tbody>
           {shown.map(({ depth, group, process }) =>
@@ -117,7 +118,7 @@ export function ProcessTree({ ps }: { ps: Ps }): ComponentChildren {
             <td class="wide" />
           </tr>
         </tfoot>
-      </table>
+      </RowTable>
     </section>
   );
 }

@@ -2,9 +2,11 @@
 // answer has come, and whether the server still answers.
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { counted, duration, size, visible } from "./format";
-import { again, choose, chooseMachine, chosen, compare, isConnected, isLive, loads, newest, partOf, reports, served, togglePause } from "./served";
-import { base, diffSides, isPaused, MACHINE_OF, machineOf, moment, recordingName, type View } from "./state";
+import { hasProcesses } from "./bands";
+import { duration, size, visible } from "./format";
+import { again, choose, chooseMachine, chosen, compare, isConnected, isGone, isLive, loads, mapsMoment, newest, partOf, reports, served, togglePause } from "./served";
+import { base, diffSides, isPaused, MACHINE_OF, machineOf, MAP_OF, mapOf, moment, recordingName, type MapOf, type View } from "./state";
+import { reasonOf, RecordingList } from "./recording_list";
 import { State } from "./states";
 
 const MS = 1e6;
@@ -41,39 +43,12 @@ export function LiveBadge(): ComponentChildren {
   if (!isConnected.value) {
     return <span class="badge warn" role="status">the server does not answer; this is {duration((Date.now() - newest.value) * MS)} old</span>;
   }
+  if (isGone()) return <span class="badge warn" role="status">its file is gone; this is what was read of it</span>;
   if (!isLive()) return null;
   return (
     <button class="control badge" aria-pressed={isPaused.value} onClick={togglePause}>
       {isPaused.value ? `paused, ${duration((Date.now() - newest.value) * MS)} old` : "live"} <kbd>Space</kbd>
     </button>
-  );
-}
-
-export function RecordingList(): ComponentChildren {
-  const all = served.value ?? [];
-  if (all.length === 0) {
-    return (
-      <State title="No recordings yet">
-        There is none where this server looks. `tidemark record -o FILE.tdm PID` makes one; it is listed here as soon as it is there.
-      </State>
-    );
-  }
-  return (
-    <>
-      <div class="bar"><h2>{counted(all.length, "recording")}</h2></div>
-      <table class="rows">
-        <thead><tr><th>recording</th><th class="n">size</th><th>last written</th></tr></thead>
-        <tbody>
-          {all.map((one) => (
-            <tr>
-              <td><button class="link" onClick={() => choose(one.name)}>{visible(one.name)}</button>{one.is_live ? " now" : ""}</td>
-              <td class="n">{size(one.file_bytes)}</td>
-              <td>{one.changed.slice(0, 19).replace("T", " ")} UTC</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </>
   );
 }
 
@@ -146,17 +121,43 @@ export function MachineChoice(): ComponentChildren {
   );
 }
 
+// Of a recording: its treemap at the moment, or that of the machine now.
+export function TreemapChoice(): ComponentChildren {
+  const { timeline } = reports.value;
+  if (served.value === null || timeline === undefined || !hasProcesses(timeline)) return null;
+  const now: MapOf = mapsMoment(reports.value) ? "moment" : "machine";
+  return (
+    <div class="bar">
+      <span class="choices" role="group" aria-label="what is shown as boxes">
+        {MAP_OF.map((one) => (
+          <button aria-pressed={now === one} onClick={() => (mapOf.value = one)}>
+            {one === "moment" ? "the recording, at the moment" : "the whole machine, now"}
+          </button>
+        ))}
+      </span>
+    </div>
+  );
+}
+
 // Of a view whose answer is not there: why, and what can be done.
 export function Waiting({ view }: { view: View }): ComponentChildren {
   const load = loads.value[partOf(view)];
   useSeconds(load !== undefined && load.failure === null);
   if (view === "timeline" && recordingName.value === null) return <RecordingList />;
   if (view === "compare" && !load) return null;
+  if (isGone() && partOf(view) === "timeline") {
+    return (
+      <State title={`${visible(recordingName.value!)} is not here`}>
+        Its file was removed, or never was where this server looks. <button class="control" onClick={() => choose(null)}>all recordings</button>
+      </State>
+    );
+  }
   if (load?.failure) {
     return (
-      <State title={visible(load.failure.what)}>
-        {load.failure.hint && <>{visible(load.failure.hint)} </>}
-        <button class="control" onClick={() => again(view)}>try again</button>
+      <State title={recordingName.value === null ? visible(load.failure.what) : `${visible(recordingName.value)} cannot be shown`}>
+        {recordingName.value === null ? visible(load.failure.hint) : reasonOf(load.failure, recordingName.value)}{" "}
+        {load.failure.mayPass && <button class="control" onClick={() => again(view)}>try again</button>}
+        {!load.failure.mayPass && recordingName.value !== null && <button class="control" onClick={() => choose(null)}>all recordings</button>}
       </State>
     );
   }

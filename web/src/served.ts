@@ -1,8 +1,9 @@
 // A page that is served asks for its reports: those of a chosen recording, again
 // when it grows, and those of the machine when their view is opened.
 import { effect, signal, untracked } from "@preact/signals";
-import type { Reports, ServedRecording, Timeline, VmNow } from "./data";
-import { base, compareOf, diffSides, isPaused, machineOf, moment, quietly, recordingName, type View } from "./state";
+import type { Info, Reports, ServedRecording, Timeline, VmNow } from "./data";
+import { hasProcesses } from "./bands";
+import { base, compareOf, diffSides, isPaused, machineOf, mapOf, moment, quietly, recordingName, type View } from "./state";
 import { vmsOfNow } from "./vm_series";
 
 export type Part = keyof Reports;
@@ -11,7 +12,13 @@ export interface Load {
   began: number; // ms of performance.now()
   received: number;
   total: number | null;
-  failure: { what: string; hint: string } | null;
+  failure: Failure | null;
+}
+
+export interface Failure {
+  what: string;
+  hint: string;
+  mayPass: boolean; // asking again may have another answer
 }
 
 export const reports = signal<Reports>({});
@@ -32,7 +39,10 @@ const NEEDS: Record<View, Part[][]> = {
   vms: [["vms"], ["sections"]],
 };
 const holds = (from: Reports, parts: Part[]): boolean => parts.every((part) => from[part] !== undefined);
-export const isThere = (view: View, from: Reports): boolean => NEEDS[view].some((parts) => holds(from, parts));
+export function isThere(view: View, from: Reports): boolean {
+  if (view === "treemap" && mapsMoment(from)) return from.timeline !== undefined;
+  return NEEDS[view].some((parts) => holds(from, parts));
+}
 export const isMadeFor = (view: View, from: Reports): boolean => holds(from, NEEDS[view][0]!);
 
 // A recording that grows is read again so much later than reading it took, so
@@ -41,10 +51,20 @@ const REST = 4;
 const LEAST_REST_MS = 1000;
 
 export const chosen = (): ServedRecording | undefined => served.value?.find((one) => one.name === recordingName.value);
+// It was shown, and its file is not there any more.
+export const isGone = (): boolean => served.value !== null && recordingName.value !== null && !chosen();
 export const isLive = (): boolean => chosen()?.is_live ?? false;
+
+// Whether the treemap is that of the recording at the moment.
+export function mapsMoment({ timeline }: Reports): boolean {
+  if (timeline && !hasProcesses(timeline)) return false;
+  if (served.value === null) return timeline !== undefined;
+  return recordingName.value !== null && (mapOf.value ?? (isLive() ? "machine" : "moment")) === "moment";
+}
 
 // What is asked for when nothing of a view is there.
 export function partOf(view: View): Part {
+  if (view === "treemap" && mapsMoment(reports.value)) return "timeline";
   if (view === "machine" && recordingName.value !== null) return "timeline";
   return NEEDS[view][0]![0]!;
 }
@@ -59,6 +79,13 @@ function pathOf(part: Part): string | null {
   const recording = chosen();
   // With the timeline comes all that is told of the same moments.
   return recording ? `api/recordings/${recording.link}/${part === "timeline" ? "report" : part}` : null;
+}
+
+// Of an answer that is none: what it says. One about a file stays as it is until
+// the file changes, and then it is asked for anyway.
+function failureOf(response: Response, text: string): Failure {
+  const { error, hint } = JSON.parse(text) as { error?: string; hint?: string };
+  return { what: error ?? `the server answered ${response.status}`, hint: hint ?? "", mayPass: response.status >= 500 || response.status === 429 };
 }
 
 async function received(response: Response, tell: (bytes: number) => void): Promise<string> {
@@ -85,20 +112,19 @@ function note(part: Part, load: Load | undefined): void {
 async function ask(part: Part, path: string): Promise<unknown> {
   let load: Load = { began: performance.now(), received: 0, total: null, failure: null };
   note(part, load);
-  const fail = (what: string, hint: string): null => {
-    note(part, { ...load, failure: { what, hint } });
+  const fail = (failure: Failure): null => {
+    note(part, { ...load, failure });
     return null;
   };
   try {
     const response = await fetch(path);
     const total = Number(response.headers.get("content-length")) || null;
     const text = await received(response, (bytes) => note(part, (load = { ...load, received: bytes, total })));
-    const answer = JSON.parse(text) as { error?: string; hint?: string };
-    if (!response.ok) return fail(answer.error ?? `the server answered ${response.status}`, answer.hint ?? "");
+    if (!response.ok) return fail(failureOf(response, text));
     note(part, undefined);
-    return answer;
+    return JSON.parse(text) as unknown;
   } catch (error) {
-    return fail("the server does not answer", String(error));
+    return fail({ what: "the server does not answer", hint: String(error), mayPass: true });
   }
 }
 
@@ -207,6 +233,45 @@ export function compare(before: string, after: string): void {
   reports.value = { ...reports.value };
   delete reports.value.diff;
   void load("diff");
+}
+
+// What a list tells of a recording, once it is known.
+export type Summary = Info | Failure;
+export const summaries = signal<Record<string, Summary>>({});
+const summed = new Map<string, { state: string; at: number }>(); // by name: when it was asked for, and of what
+const SUMMARY_REST_MS = 5000; // of one that grows
+let isSumming = false;
+
+const stateOf = (one: ServedRecording): string => `${one.file_bytes} ${one.changed}`;
+
+function isUnsummed(one: ServedRecording): boolean {
+  const known = summed.get(one.name);
+  return !known || (known.state !== stateOf(one) && performance.now() - known.at > SUMMARY_REST_MS);
+}
+
+async function summaryOf({ link }: ServedRecording): Promise<Summary> {
+  try {
+    const response = await fetch(`api/recordings/${link}/info`);
+    const text = await response.text();
+    return response.ok ? (JSON.parse(text) as Info) : failureOf(response, text);
+  } catch (error) {
+    return { what: "the server does not answer", hint: String(error), mayPass: true };
+  }
+}
+
+// One after another, and only while the list is looked at: each is a file that
+// the server has to read.
+export async function summariseAll(): Promise<void> {
+  if (isSumming) return;
+  isSumming = true;
+  for (;;) {
+    const next = recordingName.value === null && served.value?.find(isUnsummed);
+    if (!next) break;
+    summed.set(next.name, { state: stateOf(next), at: performance.now() });
+    const summary = await summaryOf(next);
+    summaries.value = { ...summaries.value, [next.name]: summary };
+  }
+  isSumming = false;
 }
 
 async function list(): Promise<void> {

@@ -8,6 +8,7 @@ import type { Trace } from "./data";
 import { change, count, counted, duration, percent, size, visible } from "./format";
 import { bottomUp, heldBy, heldThrough, keyOf, largestFunctions, moduleSums, sandwich, topDown, type Frame, type FunctionName, type Sandwich } from "./frames";
 import { token } from "./paint";
+import { RowTable } from "./rows";
 import { filter, next, stackColour, stackMiddle, stackMoment, stackOrder, STACK_COLOURS, STACK_ORDERS, theme, type StackMoment } from "./state";
 import { Number } from "./table";
 import { useKeys } from "./viewkeys";
@@ -222,7 +223,7 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
       </div>
       <div class="three">
         {isSandwich ? (
-          <table class="rows">
+          <RowTable>
             <thead><tr><th>functions{searched && " that match"}</th><th class="n">through it ↓</th></tr></thead>
             <tbody>
               {shownFunctions.map((one) => (
@@ -232,7 +233,7 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
                 </tr>
               ))}
             </tbody>
-          </table>
+          </RowTable>
         ) : (
           <Modules verb={verb} rows={byModule} whole={down.pages[at]} bytes={bytes} colourOf={colourOf} />
         )}
@@ -296,7 +297,7 @@ function Modules({ verb, rows, whole, bytes, colourOf }: ModuleProps): Component
   const rest = rows.slice(10);
   const most = Math.max(1, ...rows.map(([, pages]) => pages));
   return (
-    <table class="rows">
+    <RowTable>
       <thead><tr><th>module nearest the page</th><th /><th class="n">{verb} ↓</th><th class="n">%</th></tr></thead>
       <tbody>
         {shown.map(([name, pages]) => (
@@ -310,7 +311,7 @@ function Modules({ verb, rows, whole, bytes, colourOf }: ModuleProps): Component
         {rest.length > 0 && <tr><td class="name">{counted(rest.length, "other")}</td><td /><td class="n"><Number bytes={bytes(rest.reduce((sum, [, pages]) => sum + pages, 0))} /></td><td /></tr>}
       </tbody>
       <tfoot><tr><td class="name">sum</td><td /><td class="n"><Number bytes={bytes(whole)} /></td><td class="n">100</td></tr></tfoot>
-    </table>
+    </RowTable>
   );
 }
 
@@ -325,7 +326,7 @@ interface RelativesProps {
 
 function Relatives({ title, verb, list, none, bytes, choose }: RelativesProps): ComponentChildren {
   return (
-    <table class="rows">
+    <RowTable>
       <thead><tr><th>{title}</th><th class="n">{verb}</th></tr></thead>
       <tbody>
         {list.slice(0, MOST_ROWS).map(({ frame, pages }) => (
@@ -337,7 +338,7 @@ function Relatives({ title, verb, list, none, bytes, choose }: RelativesProps): 
         {list.length > MOST_ROWS && <tr><td class="name">{counted(list.length - MOST_ROWS, "other")}</td><td class="n"><Number bytes={bytes(list.slice(MOST_ROWS).reduce((sum, one) => sum + one.pages, 0))} /></td></tr>}
         {list.length === 0 && <tr><td class="note" colSpan={2}>{none}</td></tr>}
       </tbody>
-    </table>
+    </RowTable>
   );
 }
 
@@ -347,14 +348,14 @@ function TaskTable({ one, at, bytes }: { one: Frame; at: StackMoment; bytes(page
     [one, at],
   );
   return (
-    <table class="rows">
+    <RowTable>
       <thead><tr><th>tasks</th><th class="n">{verbOf(at)}</th></tr></thead>
       <tbody>
         {tasks.slice(0, MOST_ROWS).map(([name, pages]) => <tr><td class="name" title={visible(name)}>{visible(name)}</td><td class="n"><Number bytes={bytes(pages)} /></td></tr>)}
         {tasks.length > MOST_ROWS && <tr><td class="name">{counted(tasks.length - MOST_ROWS, "other")}</td><td class="n"><Number bytes={bytes(tasks.slice(MOST_ROWS).reduce((sum, [, pages]) => sum + pages, 0))} /></td></tr>}
       </tbody>
       <tfoot><tr><td class="name">sum</td><td class="n"><Number bytes={bytes(one.pages[at])} /></td></tr></tfoot>
-    </table>
+    </RowTable>
   );
 }
 

@@ -36,6 +36,11 @@ export const mapSize = signal<MapSize | null>(null);
 export const mapBox = signal<string | null>(null);
 export const MAP_COLOURS = ["kind", "growth"] as const;
 export const mapColour = signal<(typeof MAP_COLOURS)[number]>("kind");
+// Of a recording: what it holds at the moment, or the machine as it is now;
+// null: the moment, and of what is live the machine.
+export const MAP_OF = ["moment", "machine"] as const;
+export type MapOf = (typeof MAP_OF)[number];
+export const mapOf = signal<MapOf | null>(null);
 // What the keys of the view that is shown do, beside those of all views.
 export const viewKeys = signal<Record<string, (event: KeyboardEvent) => void>>({});
 // Index into the drawn ticks; null: the peak.
@@ -91,6 +96,7 @@ function readFragment(): void {
   stackColour.value = oneOf(STACK_COLOURS, words.get("frames"), "module");
   mapSize.value = MAP_SIZES.find((one) => one === words.get("size")) ?? null;
   mapBox.value = words.get("box");
+  mapOf.value = MAP_OF.find((one) => one === words.get("of")) ?? null;
   mapColour.value = oneOf(MAP_COLOURS, words.get("boxes"), "kind");
   vmName.value = words.get("vm");
   vmOf.value = oneOf(VM_OF, words.get("sections"), "host and guest");
@@ -114,6 +120,7 @@ function fragment(): string {
   if (stackColour.value !== "module") words.set("frames", stackColour.value);
   if (mapSize.value) words.set("size", mapSize.value);
   if (mapBox.value) words.set("box", mapBox.value);
+  if (mapOf.value) words.set("of", mapOf.value);
   if (mapColour.value !== "kind") words.set("boxes", mapColour.value);
   if (vmName.value !== null) words.set("vm", vmName.value);
   if (vmOf.value !== "host and guest") words.set("sections", vmOf.value);

@@ -4,10 +4,11 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { bandsOf, column, isBound, scannedAt } from "./bands";
 import { kindOf } from "./colours";
-import type { Band, Timeline } from "./data";
-import { amount, baseName, change, count, counted, momentClock, percent, size, visible } from "./format";
+import type { Band, Mark, Timeline } from "./data";
+import { amount, baseName, change, count, counted, momentClock, percent, size, visible, wallClock } from "./format";
 import { bandColour } from "./paint";
-import { filter, grouping, metric, selected, sort, theme, type Metric } from "./state";
+import { RowTable } from "./rows";
+import { filter, grouping, metric, selected, sort, theme, view, type Grouping, type Metric } from "./state";
 
 export interface Row {
   key: string;
@@ -85,8 +86,7 @@ function mostly(timeline: Timeline, band: Band, index: number, by: string, of: M
   return names.join(", ") + (more > 0 ? `, ${counted(more, "other")}` : "");
 }
 
-export function rowsAt(timeline: Timeline, index: number): Row[] {
-  const by = grouping.value;
+export function rowsAt(timeline: Timeline, index: number, by: Grouping): Row[] {
   const of = metric.value;
   const tickCount = timeline.ticks.id.length;
   const earlier = earlierIndex(timeline, index);
@@ -169,6 +169,12 @@ export function Spark({ values, colour }: { values: Float64Array; colour: string
   );
 }
 
+// Who is too small for a row of its own.
+function foldedNames(rows: Row[]): string {
+  const names = rows.slice(0, 3).map((row) => row.label).join(", ");
+  return rows.length > 3 ? `${names}, …` : names;
+}
+
 const ROW_LIMIT = 40;
 const LEAST_SHARE = 0.01;
 
@@ -208,19 +214,41 @@ export function asText(rows: Row[], kind: "markdown" | "csv"): string {
     ...rows.map((row) => `| ${cell(row.full)} | ${size(row.value)} | ${size(row.own)} | ${change(row.value - row.before)} |`)].join("\n") + "\n";
 }
 
-export function Composition({ timeline, index }: { timeline: Timeline; index: number }): ComponentChildren {
+// What a row is made of: of a kind its mappings, of a group its processes, of a
+// process its box.
+function openRow(row: Row | undefined, by: Grouping): void {
+  if (!row || row.band.others_count) return;
+  if (by === "mapping") {
+    selected.value = row.key;
+    return;
+  }
+  filter.value = row.full;
+  if (by === "process") view.value = "treemap";
+  else grouping.value = by === "kind" ? "mapping" : "process";
+}
+
+interface CompositionProps {
+  timeline: Timeline;
+  index: number;
+  by: Grouping;
+  mark?: Mark | undefined; // what the kernel remembers of the peak
+  isBeside?: boolean; // below the one that is filtered and copied
+}
+
+export function Composition({ timeline, index, by, mark, isBeside = false }: CompositionProps): ComponentChildren {
   const [showsAll, setShowsAll] = useState(false);
   const [said, setSaid] = useState("");
   const search = useRef<HTMLInputElement>(null);
-  const all = rowsAt(timeline, index);
-  const words = filter.value.toLowerCase();
-  const left = words ? all.filter((row) => `${row.full} ${row.mostly}`.toLowerCase().includes(words)) : all;
+  const all = rowsAt(timeline, index, by);
+  const words = isBeside ? "" : filter.value.toLowerCase();
+  const left = words ? all.filter((row) => `${row.full} ${row.mostly} ${row.band.cgroup ?? ""}`.toLowerCase().includes(words)) : all;
   const rows = sorted(left);
   const whole = all.reduce((sum, row) => sum + row.value, 0);
   const leftSum = left.reduce((sum, row) => sum + row.value, 0);
   const shown = showsAll || words ? rows : rows.filter((row, place) => place < ROW_LIMIT && row.value >= whole * LEAST_SHARE);
   const folded = rows.length - shown.length;
   const foldedSum = rows.slice().filter((row) => !shown.includes(row)).reduce((sum, row) => sum + row.value, 0);
+  const swapped = bandsOf(timeline, by).reduce((sum, band) => sum + column(band, "swap", timeline.ticks.id.length)[index]!, 0);
   const widest = Math.max(1, ...rows.map((row) => row.value));
   const tickCount = timeline.ticks.id.length;
   const of = metric.value;
@@ -247,36 +275,40 @@ export function Composition({ timeline, index }: { timeline: Timeline; index: nu
     );
   };
   const titles: Record<string, string> = {
-    label: grouping.value,
+    label: by,
     value: metricName(of),
     change: time < TEN_MINUTES_NS ? "since the start" : "last 10 min",
   };
   return (
-    <section aria-label="composition at the moment">
-      <div class="bar">
-        <h2>{isPeak ? "At the peak" : `At ${momentClock(time, timeline.elapsed_ns)}`}</h2>
-        <span class="note">
-          {momentClock(time, timeline.elapsed_ns)} · {counted(timeline.ticks.process_count[index]!, "process", "processes")}
-          {undetailed > 0 && <span class="unknown"> · {count(undetailed)} of them not read</span>}
-        </span>
-        <span class="push" />
-        <span class="note" role="status">{said}</span>
-        <input
-          ref={search}
-          id="find"
-          class="control"
-          type="search"
-          placeholder="filter  /"
-          aria-label="filter rows"
-          value={filter.value}
-          onInput={(event) => (filter.value = event.currentTarget.value)}
-        />
-        <button class="control" id="copy" onClick={() => copy("markdown")}>
-          copy as Markdown <kbd>y</kbd>
-        </button>
-        <button class="control" onClick={() => copy("csv")}>CSV</button>
-      </div>
-      <table class="rows">
+    <section aria-label={`composition at the moment by ${by}`}>
+      {isBeside ? (
+        <div class="bar spaced"><h2>By {by}</h2></div>
+      ) : (
+        <div class="bar">
+          <h2>{isPeak ? "At the peak" : `At ${momentClock(time, timeline.elapsed_ns)}`}</h2>
+          <span class="note">
+            {isPeak && <>{momentClock(time, timeline.elapsed_ns)} · </>}{wallClock(timeline.start, time)} · {counted(timeline.ticks.process_count[index]!, "process", "processes")}
+            {undetailed > 0 && <span class="unknown"> · {count(undetailed)} of them not read</span>}
+          </span>
+          <span class="push" />
+          <span class="note" role="status">{said}</span>
+          <input
+            ref={search}
+            id="find"
+            class="control"
+            type="search"
+            placeholder="filter  /"
+            aria-label="filter rows"
+            value={filter.value}
+            onInput={(event) => (filter.value = event.currentTarget.value)}
+          />
+          <button class="control" id="copy" onClick={() => copy("markdown")}>
+            copy as Markdown <kbd>y</kbd>
+          </button>
+          <button class="control" onClick={() => copy("csv")}>CSV</button>
+        </div>
+      )}
+      <RowTable open={(place) => openRow(shown[place], by)}>
         <thead>
           <tr>
             {HEADS.filter(({ column }) => hasParts || !["bar", "shared"].includes(column)).map(({ column, words, wide, isNumber }) => (
@@ -329,7 +361,7 @@ export function Composition({ timeline, index }: { timeline: Timeline; index: nu
               <td class="name">
                 <button class="plain" onClick={() => setShowsAll(true)}>{count(folded)} more</button>
               </td>
-              <td class="mostly wide">each under 1 %</td>
+              <td class="mostly wide" title="each under 1 %">{foldedNames(rows.filter((row) => !shown.includes(row)))}</td>
               {hasParts && <td />}
               <td class="n"><Number bytes={foldedSum} /></td>
               <td class="n">{percent(foldedSum, whole)}</td>
@@ -354,6 +386,8 @@ export function Composition({ timeline, index }: { timeline: Timeline; index: nu
               {undetailed > 0
                 ? `${count(undetailed)} processes could not be read; their memory is not in it`
                 : of === "pss" && isBound(timeline, index) ? "shares of some were not read: their RSS stands for them"
+                : of === "pss" && isPeak && mark && mark.bytes > whole
+                ? `+ ${size(mark.bytes - whole)} not explained = ${size(mark.bytes)}, ${visible(mark.label)}`
                 : of === "pss" ? "each page divided by the number of processes that map it" : ""}
             </td>
             {hasParts && <td />}
@@ -361,8 +395,18 @@ export function Composition({ timeline, index }: { timeline: Timeline; index: nu
             <td class="n">100</td>
             <td class="wide" colSpan={hasParts ? 4 : 3} />
           </tr>
+          {of !== "swap" && swapped > 0 && (
+            <tr class="beside">
+              <td class="name"><span class="swatch hatched" style={{ backgroundColor: kindOf("swap").fill[theme.value] }} />swapped out</td>
+              <td class="mostly wide">beside the sum, not in RAM</td>
+              {hasParts && <td />}
+              <td class="n"><Number bytes={swapped} /></td>
+              <td />
+              <td class="wide" colSpan={hasParts ? 4 : 3} />
+            </tr>
+          )}
         </tfoot>
-      </table>
+      </RowTable>
     </section>
   );
 }

@@ -12,7 +12,7 @@ import { isLive } from "./served";
 import { grouping, GROUPINGS, metric, METRICS, moment, theme, view, zoom } from "./state";
 import { Composition, metricName } from "./table";
 import { useChart } from "./use_chart";
-import { useWidth } from "./width";
+import { textScale, useWidth } from "./width";
 
 export function gapsOf(timeline: Timeline): Gap[] {
   const gaps: Gap[] = [];
@@ -124,6 +124,9 @@ export function Tooltip({ timeline, layers, index, x, y, more = [] }: TooltipPro
   );
 }
 
+// What stands around the chart on a wide screen: header, strip, lanes, footer.
+const ABOVE_AND_BELOW = 330;
+
 export function TimelineView({ reports }: { reports: Reports }): ComponentChildren {
   const timeline = reports.timeline!;
   const [host, width] = useWidth();
@@ -138,7 +141,8 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
   const compared = baseIndex(timeline);
   const isWide = width >= 700;
   // On a wide screen the table stands beside it: it may be as high as the screen.
-  const height = innerWidth >= 2200 ? Math.max(350, innerHeight * 0.6) : isWide ? 350 : 260;
+  const isDouble = innerWidth >= 2200;
+  const height = isDouble ? Math.max(350, innerHeight - ABOVE_AND_BELOW * textScale()) : isWide ? 350 : 260;
   const peakBytes = heightAt(timeline, timeline.peak_index);
   const boundCount = timeline.ticks.id.filter((_, at) => isBound(timeline, at)).length;
   const peakTime = timeline.ticks.elapsed_ns[timeline.peak_index] ?? 0;
@@ -187,7 +191,7 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
             </button>
           )}
           {isLive() && <button class="control" aria-pressed={moment.value === null} onClick={() => (moment.value = null)}>now <kbd>End</kbd></button>}
-          <button class="control" onClick={choosePeak}>peak <kbd>p</kbd></button>
+          <button class="control" onClick={() => choosePeak()}>peak <kbd>p</kbd></button>
           <button class="control" onClick={() => (zoom.value = null)}>all <kbd>0</kbd></button>
         </div>
         <div
@@ -213,7 +217,12 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
           </p>
         )}
       </div>
-      <div><Composition timeline={timeline} index={index} /></div>
+      <div>
+        <Composition timeline={timeline} index={index} mark={mark} by={grouping.value} />
+        {isDouble && GROUPINGS.filter((one) => one !== grouping.value && one !== "cgroup").slice(0, 2).map((one) => (
+          <Composition key={one} timeline={timeline} index={index} by={one} isBeside />
+        ))}
+      </div>
     </div>
   );
 }

@@ -2,23 +2,21 @@
 import { hierarchy, treemap, treemapSquarify, type HierarchyRectangularNode } from "d3-hierarchy";
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { ARROW_KEYS, BoxCanvas, titleHeight, type Box, type Look } from "./boxes";
+import { ARROW_KEYS, BoxCanvas, hasTitleRoom, titleHeight, type Box, type Look } from "./boxes";
 import { changeOf, findBox, inside, path, place, rootBy, type Placed } from "./boxtree";
 import { ChangeLegend, Choices, nextChoice, type Choice } from "./choices";
 import { changeFill, changeStep, contrast, kindOf, KINDS, NEUTRAL, textOn } from "./colours";
 import type { Treemap } from "./data";
 import { baseName, change, count, percent, size as sized, visible } from "./format";
 import { hatch, token } from "./paint";
+import { RowTable } from "./rows";
 import { filter, mapBox, mapColour, mapSize, MAP_COLOURS, MAP_SIZES, theme, type MapSize } from "./state";
 import { Number } from "./table";
 import { useKeys } from "./viewkeys";
 import { useWidth } from "./width";
 
 const MOST_BOXES = 20_000;
-
-
-// A group that has no room for its name leaves all of it to what is in it.
-const hasTitle = (depth: number, width: number, height: number): boolean => width >= 44 && height >= titleHeight(depth) + 12;
+const EDGE = 2; // of a group with a title, around what is in it
 
 // Objects are drawn of the process that one has entered: of a whole machine
 // they are too many to be read.
@@ -37,10 +35,18 @@ export function layout(root: Placed, size: MapSize, width: number, height: numbe
     (one as { value: number }).value = value;
   });
   tree.sort((a, b) => (b.value ?? 0) - (a.value ?? 0));
+  // A group without room for its name leaves all of it to what is in it; one
+  // that has a name has an edge too.
+  const isTitled = (one: HierarchyRectangularNode<Placed>): boolean =>
+    one.children !== undefined && one.depth > 0 && hasTitleRoom(one.depth, one.x1 - one.x0, one.y1 - one.y0);
+  const edge = (one: HierarchyRectangularNode<Placed>): number => (isTitled(one) ? EDGE : 0);
   const laid = treemap<Placed>()
     .tile(treemapSquarify.ratio(1.3))
     .size([width, height])
-    .paddingTop((one) => (one.children && one.depth > 0 && hasTitle(one.depth, one.x1 - one.x0, one.y1 - one.y0) ? titleHeight(one.depth) : 0))
+    .paddingTop((one) => (isTitled(one) ? titleHeight(one.depth) : 0))
+    .paddingLeft(edge)
+    .paddingRight(edge)
+    .paddingBottom(edge)
     .paddingInner(0)
     .round(false)(tree);
   const boxes: Box<Placed>[] = [];
@@ -54,7 +60,7 @@ export function layout(root: Placed, size: MapSize, width: number, height: numbe
 
 // A name, and what it is shortened to: never cut.
 function forms(placed: Placed): string[] {
-  if (placed.is === "kind" || placed.is === "kernel") return [placed.name, ...(placed.kind ? [kindOf(placed.kind).short] : [])];
+  if (placed.is === "kind" || placed.is === "portion" || placed.is === "kernel") return [placed.name, ...(placed.kind ? [kindOf(placed.kind).short] : [])];
   const last = baseName(placed.name.slice(placed.name.lastIndexOf("› ") + 1).trim());
   return [placed.name, last, last.slice(last.lastIndexOf(": ") + 1).trim()];
 }
@@ -88,10 +94,10 @@ function useLook(size: MapSize, byGrowth: boolean, searched: string, isFound: (o
       if (one.kind === "") return NEUTRAL[theme.value];
       return kindOf(one.kind).token === "unnamed" ? unnamed : kindOf(one.kind).fill[theme.value];
     };
-    const isTitle = (box: Box<Placed>): boolean => box.isGroup === true && hasTitle(box.depth, box.width, box.height);
+    const isTitle = (box: Box<Placed>): boolean => box.isGroup === true && hasTitleRoom(box.depth, box.width, box.height);
     // What is in a group without a title covers all of it.
     const fill = (box: Box<Placed>): string | CanvasPattern | null =>
-      !box.isGroup ? leafFill(box.item) : !isTitle(box) ? null : byGrowth ? bg : box.depth <= 1 ? bg3 : bg2;
+      !box.isGroup ? leafFill(box.item) : !isTitle(box) ? null : box.item.is === "process" ? bg : box.depth <= 1 ? bg3 : bg2;
     return {
       fill,
       ink: (box) => {
@@ -105,12 +111,19 @@ function useLook(size: MapSize, byGrowth: boolean, searched: string, isFound: (o
         return grown !== null ? change(grown) : sized(box.item.sizes[size] ?? 0);
       },
       isTitle,
+      isStrong: (box) => box.item.is !== "process",
       fades: (box) => searched !== "" && !box.isGroup && !isFound(box.item),
     };
   }, [theme.value, searched, size, byGrowth]);
 }
 
-export function TreemapView({ data, base }: { data: Treemap; base?: Treemap | undefined }): ComponentChildren {
+interface ViewProps {
+  data: Treemap;
+  base?: Treemap | undefined;
+  against?: string; // what the base is, in words
+}
+
+export function TreemapView({ data, base, against }: ViewProps): ComponentChildren {
   const whole = useMemo(() => place(data.tree, base?.tree, data.by), [data, base]);
   const sizes = useMemo(() => sizeChoices(data, whole), [data, whole]);
   const size = sizes.find((one) => one.value === mapSize.value && one.refused === undefined)?.value ?? mainSize(data);
@@ -125,8 +138,9 @@ export function TreemapView({ data, base }: { data: Treemap; base?: Treemap | un
   const [said, say] = useState("");
   const byGrowth = mapColour.value === "growth" && base !== undefined;
   const [host, width] = useWidth();
-  const most = Math.max(704, innerHeight * 0.78);
-  const height = width < 640 ? 420 : Math.max(420, Math.min(most, Math.round(width * 0.72)));
+  // As high as what is left of the screen, so that all of it is seen at once.
+  const above = (host.current?.getBoundingClientRect().top ?? 0) + scrollY;
+  const height = width < 640 ? 420 : Math.max(420, Math.min(innerHeight - above - 64, Math.round(width * 0.8)));
   const boxes = useMemo(() => (width > 0 ? layout(root, size, width, height) : []), [root, size, width, height]);
   const searched = filter.value.toLowerCase();
   const isFound = (placed: Placed): boolean =>
@@ -193,7 +207,7 @@ export function TreemapView({ data, base }: { data: Treemap; base?: Treemap | un
         )}
         <input id="find" class="control" type="search" placeholder="search  /" aria-label="search boxes" value={filter.value} onInput={(event) => (filter.value = event.currentTarget.value)} />
       </div>
-      {byGrowth ? <ChangeLegend than={base?.time ? `against ${base.time.slice(0, 19).replace("T", " ")} UTC` : "against the base"} /> : <KindLegend root={top} size={size} />}
+      {byGrowth ? <ChangeLegend than={against ? `against ${against}` : base?.time ? `against ${base.time.slice(0, 19).replace("T", " ")} UTC` : "against the base"} /> : <KindLegend root={top} size={size} />}
       <div class="beside">
         <div ref={host} class="picture">
           {width > 0 && boxes.length === 0 && <div class="state" role="status"><h2>Nothing to draw</h2><p>{root.name} has nothing by {SIZE_NAMES[size]}: it is 0, not unknown. Another size may tell more.</p></div>}
@@ -295,7 +309,7 @@ function Whose({ data, root, top, size, byGrowth, chosen, choose }: WhoseProps):
   );
   const name = isOfPages(data) ? "in RAM" : SIZE_NAMES[size];
   return (
-    <table class="rows">
+    <RowTable>
       <thead>
         <tr>
           <th>whose</th><th class="n">{name}{byGrowth ? "" : " ↓"}</th>
@@ -313,7 +327,7 @@ function Whose({ data, root, top, size, byGrowth, chosen, choose }: WhoseProps):
         {rest.length > 0 && <tr><td class="name">{count(rest.length)} smaller</td>{cells(sumBy(rest, size), changeBy(rest, size))}</tr>}
       </tbody>
       <tfoot><tr><td class="name">{words(root)}</td>{cells(root.sizes[size] ?? 0, changeOf(root, size) ?? 0)}</tr></tfoot>
-    </table>
+    </RowTable>
   );
 }
 
@@ -365,7 +379,7 @@ function About({ data, one, size }: { data: Treemap; one: Placed; size: MapSize 
           {MAP_SIZES.map((other, at) => <>{at > 0 && " · "}{SIZE_NAMES[other]} <Told one={one} size={other} why={why(other)} /></>)}
         </p>
       )}
-      <table class="rows">
+      <RowTable>
         <thead><tr><th>kind</th><th class="n">{isOfPages(data) ? "in RAM" : SIZE_NAMES[size]} ↓</th>{compares && <th class="n">change</th>}<th class="n">of it</th></tr></thead>
         <tbody>
           {rows.map(([kind, { bytes, grown }]) => (
@@ -387,7 +401,7 @@ function About({ data, one, size }: { data: Treemap; one: Placed; size: MapSize 
             <td class="n">100 %</td>
           </tr>
         </tfoot>
-      </table>
+      </RowTable>
     </>
   );
 }

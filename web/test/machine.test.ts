@@ -141,6 +141,6 @@ test("a recording of a trace alone shows its stacks and no memory of nobody", ()
   const trace = {} as Trace;
   assert.deepEqual(viewsOf({ timeline: empty, trace }), ["stacks"]);
   assert.deepEqual(viewsOf({ timeline: empty }), ["timeline", "compare"]);
-  assert.deepEqual(viewsOf({ timeline: timeline(), trace, machine }), ["timeline", "stacks", "machine", "compare"]);
+  assert.deepEqual(viewsOf({ timeline: timeline(), trace, machine }), ["timeline", "treemap", "stacks", "machine", "compare"]);
   assert.deepEqual(viewsOf({ machine }), [], "it has no moment without a timeline");
 });

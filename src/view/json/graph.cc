@@ -74,7 +74,8 @@ class Records {
   std::string text_;
 };
 
-void write_kernel(Records& records, const KernelShares& kernel) {
+void write_kernel(Records& records, const Graph& graph) {
+  const KernelShares& kernel = graph.kernel;
   const auto record = [&](const std::string& name, const std::string& parent,
                           uint64_t bytes) {
     records.begin("kernel/" + name, "kernel", parent, name)
@@ -91,6 +92,7 @@ void write_kernel(Records& records, const KernelShares& kernel) {
   vmo.member("hugetlb_bytes", kernel.hugetlb_bytes);
   vmo.member("kernel_mapped_bytes", kernel.kernel_mapped_bytes);
   vmo.member("moved_bytes", kernel.moved_bytes);
+  if (graph.unread_bytes) vmo.member("unread_bytes", *graph.unread_bytes);
   records.end();
   record("heap", kPhysmem, kernel.slab_bytes);
   const uint64_t used = kernel.slab_used_bytes.value_or(kernel.slab_bytes);
@@ -240,7 +242,7 @@ void write_meta(Records& records, const Graph& graph) {
 
 std::string graph_json(const Graph& graph) {
   Records records;
-  write_kernel(records, graph.kernel);
+  write_kernel(records, graph);
   write_jobs(records, graph);
   for (const GraphProcess& process : graph.processes)
     write_process(records, graph, process);

@@ -1,5 +1,6 @@
 #include "view/json/info.h"
 
+#include "analysis/columns.h"
 #include "view/json/composition.h"
 #include "view/json/trace.h"
 
@@ -106,6 +107,31 @@ void write_vms(base::JsonWriter& json, const InfoReport& report) {
   json.end_object();
 }
 
+// How high it was and over its span: what a list of recordings shows.
+void write_heights(base::JsonWriter& json, const InfoReport& report) {
+  if (report.timeline.points.empty()) return;  // only the head was read
+  const std::optional<analysis::InfoHeights> heights =
+      analysis::heights_of(report);
+  json.key("peak");
+  if (!heights) {
+    json.null();
+    return;
+  }
+  json.begin_object();
+  json.member("elapsed_ns", heights->highest().time_ns);
+  json.member("bytes", heights->highest().bytes);
+  json.member("is_bound", heights->is_bound);
+  json.end_object();
+  constexpr size_t kColumns = 60;
+  json.key("shape_bytes");
+  json.begin_array();
+  for (uint64_t bytes : analysis::highest_in_columns(
+           heights->points, report.span_ns(), kColumns)) {
+    json.number(bytes);
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 std::string info_json(const InfoReport& report,
@@ -125,6 +151,7 @@ std::string info_json(const InfoReport& report,
   json.member("sample_count", report.tick_count);
   json.member("thinned_count", report.thinned_count);
   json.member("new_high_count", report.new_high_count);
+  write_heights(json, report);
   write_quality(json, report);
   json.member("living_count", report.living_count);
   write_processes(json, report);

@@ -56,6 +56,7 @@ void write_bands(JsonWriter& json, std::string_view name,
     }
     if (band.process) json.member("process", *band.process);
     if (band.pid) json.member("pid", *band.pid);
+    if (!band.cgroup_path.empty()) json.member("cgroup", band.cgroup_path);
     if (band.others_count > 0) json.member("others_count", band.others_count);
     write_points(json, band);
     json.end_object();

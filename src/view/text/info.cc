@@ -159,19 +159,20 @@ std::string head_table(const InfoReport& report, const TextStyle& style) {
 }
 
 std::string shape(const InfoReport& report, const TextStyle& style) {
-  if (!report.peak_index || report.tick_count < 2) return "";
-  const model::TimelinePoint& top = report.timeline.points[*report.peak_index];
-  if (top.pss_bytes == 0) return "";
-  std::vector<model::HeightPoint> points;
-  for (size_t i = 0; i < report.timeline.points.size(); ++i) {
-    points.push_back(
-        {report.elapsed_ns[i], report.timeline.points[i].pss_bytes});
-  }
+  const std::optional<analysis::InfoHeights> heights =
+      analysis::heights_of(report);
+  if (!heights || report.tick_count < 2) return "";
+  const uint64_t top_bytes = heights->highest().bytes;
   constexpr size_t kColumns = 60;
-  return "\n" +
-         sparkline(style, points, std::max<uint64_t>(report.span_ns(), 1),
-                   top.pss_bytes, kColumns) +
-         "  PSS, top " + spelled(style, top.pss_bytes) + "\n";
+  std::string text = "\n" + sparkline(style, heights->points,
+                                      std::max<uint64_t>(report.span_ns(), 1),
+                                      top_bytes, kColumns);
+  if (!heights->is_bound) {
+    return text + "  PSS, top " + spelled(style, top_bytes) + "\n";
+  }
+  return text + "  top " + (style.utf8 ? "≤ " : "<= ") +
+         spelled(style, top_bytes) +
+         "\nPSS; RSS where shares were not read, which it cannot exceed\n";
 }
 
 std::string note_line(const analysis::InfoNote& note) {

@@ -10,9 +10,8 @@
 
 namespace tidemark::view {
 
-// `columns` cells, each the highest point of its stretch of [0, end_ns], scaled
-// to `top_bytes`. A stretch without a point repeats the one before it: nothing
-// was read there because nothing happened.
+// `columns` cells, as analysis::highest_in_columns() has them, scaled to
+// `top_bytes`.
 std::string sparkline(const TextStyle& style,
                       const std::vector<model::HeightPoint>& points,
                       uint64_t end_ns, uint64_t top_bytes, size_t columns);

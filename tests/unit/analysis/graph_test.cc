@@ -164,6 +164,26 @@ TEST(Graph, ProcessesNeverExceedThePartTheyAreIn) {
   EXPECT_NE(graph.notes[0].find("kernel/other"), std::string::npos);
 }
 
+TEST(Graph, AnonymousMemoryThatNobodyReadIsOfThoseWhoWereNotRead) {
+  model::Process denied = test::denied_process(7, 1, "a");
+  denied.statm.reset();
+  const model::Process read =
+      mapping(process_named(8, 1, "b"), {{"", 0, 30, 20}});
+  constexpr uint64_t kAnonKib = 100;
+  EXPECT_EQ(
+      graph_of(test::input_of({denied, read}, 1 << 20, kAnonKib)).unread_bytes,
+      80 * kKiB);
+  EXPECT_FALSE(graph_of(test::input_of({read}, 1 << 20, kAnonKib)).unread_bytes)
+      << "all were read";
+  // Twelve pages are all it can have; the rest came between two readings.
+  denied.statm.emplace();
+  denied.statm->resident_pages = 15;
+  denied.statm->shared_pages = 3;
+  GraphInput input = test::input_of({denied, read}, 1 << 20, kAnonKib);
+  input.sample.machine->page_size_bytes = 4 * kKiB;
+  EXPECT_EQ(graph_of(input).unread_bytes, 48 * kKiB);
+}
+
 TEST(Graph, ADeniedProcessIsZeroAndSaysWhy) {
   const Graph graph =
       graph_of(test::input_of({test::denied_process(7, 1, "a")}));

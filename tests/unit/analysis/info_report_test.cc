@@ -44,6 +44,28 @@ model::RecordedGap gap_of(uint64_t count, std::string because) {
   return gap;
 }
 
+TEST(InfoHeights, TakeTheKernelsCounterWhereSharesWereNotRead) {
+  InfoReport report = Recorded().report();
+  report.timeline.points.resize(3);
+  report.timeline.points[0].pss_bytes = 70;
+  report.timeline.points[0].resident_bytes = 500;
+  report.timeline.points[1].resident_bytes = 90;
+  report.timeline.points[1].scanned_count = 1;
+  const std::optional<InfoHeights> heights = heights_of(report);
+  ASSERT_TRUE(heights);
+  EXPECT_EQ(heights->points[0].bytes, 70U) << "shares were read";
+  EXPECT_EQ(heights->top, 1U);
+  EXPECT_EQ(heights->highest().bytes, 90U);
+  EXPECT_TRUE(heights->is_bound);
+}
+
+TEST(InfoHeights, AreNoneWhereNoMemoryWasSeen) {
+  InfoReport report = Recorded().report();
+  EXPECT_FALSE(heights_of(report)) << "the timeline was not read";
+  report.timeline.points.resize(2);
+  EXPECT_FALSE(heights_of(report));
+}
+
 TEST(InfoReport, SumsUpTheTicks) {
   Recorded recorded;
   recorded.ticks[2].is_new_high = true;

@@ -213,6 +213,24 @@ TEST_F(TimelineReportTest, AnEmptyRecordingIsAnEmptyReport) {
   EXPECT_TRUE(report.kinds.empty());
 }
 
+TEST(TimelineReport, AProcessThatEndedIsInTheGroupItHadItsMemoryIn) {
+  Recorded recorded(3);
+  recorded.add_process(1, "ended", "/job");
+  recorded.add_process(2, "lives", "/job");
+  for (model::RecordedProcess& process : recorded.processes) {
+    model::RecordedImage moved = process.images.back();
+    moved.cgroup_path = "/";
+    process.images.push_back(moved);
+    recorded.bands.by_process.push_back(
+        process_band(process.id, Category::Heap, {{0, pss(4096)}}));
+  }
+  recorded.processes[0].gone_at_tick = 2;
+  const TimelineReport report = make_timeline_report(recorded.input());
+  ASSERT_EQ(report.processes.size(), 2u);
+  EXPECT_EQ(report.processes[0].cgroup_path, "/job");
+  EXPECT_EQ(report.processes[1].cgroup_path, "/") << "it went there itself";
+}
+
 // ---- the control group of all
 
 BandShares rss(uint64_t bytes) {

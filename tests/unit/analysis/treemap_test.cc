@@ -132,6 +132,19 @@ TEST(Treemap, ObjectsOfOneNameAreOneBox) {
   expect_sums(map.root);
 }
 
+TEST(Treemap, WhatMayNotBeReadIsNobodyElses) {
+  GraphRecords graph = example();
+  graph.records[3].unread_bytes = 12;
+  const Treemap map = made(graph);
+  EXPECT_EQ(box(map, "not readable").bytes, 12U);
+  EXPECT_EQ(box(map, "in no process that was read").bytes, 18U);
+  expect_sums(map.root);
+  ASSERT_EQ(map.notes.size(), 1U);
+  EXPECT_NE(map.notes[0].find("may not be read"), std::string::npos);
+  EXPECT_EQ(box(made(graph, TreemapMeasure::Private), "not readable").bytes,
+            12U);
+}
+
 TEST(Treemap, PartsLargerThanTheWholeAreSaid) {
   GraphRecords graph = example();
   graph.records[0].pss_bytes = 90;

@@ -83,7 +83,6 @@ inline analysis::InfoReport named_info_report(const std::string& name) {
   report.growing = {named_trend(name)};
   report.timeline.points.resize(2);
   report.timeline.points[1].pss_bytes = kPartBytes;
-  report.peak_index = 1;
   return report;
 }
 
