@@ -165,8 +165,10 @@ std::vector<GuestAnswer> GuestPanel::answers(const std::vector<FoundVm>& vms,
   all.reserve(vms.size());
   for (const FoundVm& vm : vms) {
     Worker& worker = *workers_.at(Key(vm.id.pid, vm.id.start_ticks));
-    // Who has only now answered the question before has not proved quick.
-    worker.is_late = worker.answered_round != round_;
+    // Who has only now answered the question before has not proved quick, nor
+    // has one of whom nothing came but the end of its time.
+    worker.is_late = worker.answered_round != round_ ||
+                     worker.answer->asked_ns >= options_.deadline_ns;
     all.push_back(answer_of(worker));
   }
   return all;
