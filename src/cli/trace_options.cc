@@ -145,6 +145,12 @@ void add_trace_options(OptionTable& table, TraceCommandOptions& options) {
                 return take_trace_sample(word,
                                          options.watch.trace.sample_period);
               });
+  table.flag("--user",
+             "through which code of programs, of the process of --pid or the "
+             "command: what is resident of what each line touched first; of "
+             "one page in 64 or fewer, as --sample and the cost of unwinding "
+             "allow",
+             options.watch.trace.with_user_stacks);
   table.flag("--unwind-all",
              "unwind every stack; by default one that was seen before is known "
              "by its return addresses, and one in 1024 verified",
