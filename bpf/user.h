@@ -28,7 +28,6 @@ enum tm_user_kind {
   TM_USER_FORKED = 3,
   TM_USER_EXECED = 4,
   TM_USER_EXITED = 5,
-  TM_USER_MOVED = 6,
 };
 
 /* Marks of frames that are followed. */
@@ -66,15 +65,6 @@ struct tm_user_given {
   __u32 reserved;
   __u64 frame;
   __u64 bits;
-};
-
-struct tm_user_moved {
-  __u32 kind;
-  __u32 is_mapped; /* 0: it has left its frame; 1: this is the new one */
-  __u64 frame;
-  __u64 address;
-  __u32 tid;
-  __u32 reserved;
 };
 
 struct tm_user_life {

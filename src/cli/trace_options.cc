@@ -142,6 +142,7 @@ void add_trace_options(OptionTable& table, TraceCommandOptions& options) {
   table.value("--sample", "N",
               "follow one page frame in N (a power of two), for use all day",
               [&options](const std::string& word) {
+                options.has_sample = true;
                 return take_trace_sample(word,
                                          options.watch.trace.sample_period);
               });
@@ -172,7 +173,9 @@ void add_trace_options(OptionTable& table, TraceCommandOptions& options) {
   add_common_options(table, options.common,
                      {"text", "json", "jsonl", "csv", "folded", "pprof",
                       "speedscope", "html"});
-  table.positional("FILE", "a recording to report on, instead of tracing",
+  table.positional("FILE",
+                   "a recording to report on, instead of tracing; with --user "
+                   "a PID to trace",
                    options.recording, false);
   table.command_after_dashes("CMD", "a command to run; the trace ends with it",
                              options.watch.command);

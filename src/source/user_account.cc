@@ -45,15 +45,26 @@ void UserAccount::take(const UserBlock& taken) {
   if (taken.weight_shift == 0) return;
   const double pages =
       std::ldexp(1.0, static_cast<int>(taken.weight_shift + taken.block.order));
-  chance_pages_ += pages;
-  chance_squares_ += pages * pages;
+  if (chances_.size() <= stack) chances_.resize(stack + 1);
+  chances_[stack].pages += pages;
+  chances_[stack].squares += pages * pages;
 }
 
-// A page that is followed stands for so many, where it was a matter of chance;
-// where the sample was not as dense all the time, that of most of the pages.
+// How many pages one that is followed stands for, where it was a matter of
+// chance. The sample is not as dense all the time: that of the stack whose
+// pages came when it was rarest, so that errors told by it are bounds for all
+// others. What is less than a hundredth of the whole has too few for that.
 uint64_t UserAccount::period() const {
-  if (chance_pages_ == 0) return 1;
-  return static_cast<uint64_t>(std::llround(chance_squares_ / chance_pages_));
+  constexpr double kMany = 0.01;
+  double all = 0;
+  for (const Chance& chance : chances_)
+    all += chance.pages;
+  double period = 1;
+  for (const Chance& chance : chances_) {
+    if (chance.pages == 0 || chance.pages < all * kMany) continue;
+    period = std::max(period, chance.squares / chance.pages);
+  }
+  return static_cast<uint64_t>(std::ceil(period));
 }
 
 std::vector<uint32_t> UserAccount::build_stacks(model::TraceBuilder& builder) {

@@ -44,7 +44,6 @@ class UserAccount {
   void give(uint64_t first_frame, uint64_t bits) {
     pages_.free_each(first_frame, bits);
   }
-  void move(uint64_t from, uint64_t to) { pages_.move(from, to); }
   void look(uint64_t elapsed_ns) { pages_.look(elapsed_ns); }
   const PageAccount::Sum& sum() const { return pages_.machine(); }
   uint64_t peak_ns() const { return pages_.peak_ns(); }
@@ -77,8 +76,11 @@ class UserAccount {
   std::map<std::vector<uint32_t>, uint32_t> known_;
   // Of blocks that were a matter of chance: the pages they stand for, and the
   // squares of those.
-  double chance_pages_ = 0;
-  double chance_squares_ = 0;
+  struct Chance {
+    double pages = 0;
+    double squares = 0;
+  };
+  std::vector<Chance> chances_;  // for each stack
 };
 
 }  // namespace tidemark::source
