@@ -37,7 +37,7 @@ void write_numbers(base::JsonWriter& json, const TraceNode& node, Known known) {
   if (known.sampled) {
     json.member("error_pages",
                 analysis::trace_error_pages(*known.sampled, node.total.pages));
-    json.member("peak_error_pages",
+    json.member("machine_peak_error_pages",
                 analysis::trace_error_pages(*known.sampled,
                                             node.total.machine_peak_pages));
   }
