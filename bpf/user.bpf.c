@@ -26,7 +26,8 @@ enum {
   // The first samples of a process are told of at once: what is mapped into it
   // must be read while it lives.
   kUrgentSamples = 8,
-  kWakeBytes = 16 * sizeof(struct tm_user_taken),
+  // Later so many together: waking somebody costs more than a sample does.
+  kWakeEvery = 16,
 };
 #define NS_PER_S 1000000000ULL
 
@@ -195,7 +196,7 @@ int on_alloc(struct bpf_raw_tracepoint_args* context) {
   struct tm_word_walk walk = {};
   struct tm_user_process* process;
   struct tm_user_taken* record;
-  __u64 flags = BPF_RB_NO_WAKEUP;
+  __u64 sample;
   __u64 hash;
   __u32 shift;
   __u32 tgid;
@@ -230,10 +231,10 @@ int on_alloc(struct bpf_raw_tracepoint_args* context) {
     mark_word(0, &walk);
   else
     bpf_loop(1U << (order - kWordShift), mark_word, &walk, 0);
-  if (__sync_fetch_and_add(&process->sample_count, 1) < kUrgentSamples ||
-      bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) > kWakeBytes)
-    flags = BPF_RB_FORCE_WAKEUP;
-  bpf_ringbuf_submit(record, flags);
+  sample = __sync_fetch_and_add(&process->sample_count, 1);
+  bpf_ringbuf_submit(record, sample < kUrgentSamples || sample % kWakeEvery == 0
+                                 ? BPF_RB_FORCE_WAKEUP
+                                 : BPF_RB_NO_WAKEUP);
   return 0;
 }
 

@@ -109,6 +109,7 @@ class UserTrace : public LiveTrace {
   bool read_space(int32_t pid, Process& process);
   void add_named(std::string_view symbol, std::vector<uint32_t>& frames);
   void fill_user(model::TraceUser& user) const;
+  model::TraceFaults faults_so_far(model::TraceFaults faults) const;
 
   const Roots& roots_;
   std::unique_ptr<user_bpf, Destroy> skeleton_;
@@ -371,6 +372,17 @@ void UserTrace::fill_user(model::TraceUser& user) const {
   user.unwinding_ns = budget_.total_ns();
 }
 
+model::TraceFaults UserTrace::faults_so_far(model::TraceFaults faults) const {
+  const auto& seen = skeleton_->bss->faults;
+  faults.lost_events = seen.lost_pages + seen.lost_records;
+  faults.out_of_range += seen.out_of_range;
+  faults.table_full += seen.processes_full;
+  faults.missed_events =
+      recursion_misses({bpf_program__fd(skeleton_->progs.on_alloc),
+                        bpf_program__fd(skeleton_->progs.on_free)});
+  return faults;
+}
+
 base::Result<model::Trace> UserTrace::read(const Roots&) {
   const uint64_t now_ns = ended_ns_ != 0 ? ended_ns_ : base::monotonic_ns();
   model::Trace trace = account_->read(
@@ -385,10 +397,7 @@ base::Result<model::Trace> UserTrace::read(const Roots&) {
     trace.peak_realtime_ns =
         started_realtime_ns_ + account_->peak_ns() - started_ns_;
   }
-  const auto& seen = skeleton_->bss->faults;
-  trace.faults.lost_events = seen.lost_pages + seen.lost_records;
-  trace.faults.out_of_range += seen.out_of_range;
-  trace.faults.table_full += seen.processes_full;
+  trace.faults = faults_so_far(trace.faults);
   trace.kernel_bytes = kernel_bytes_;
   trace.notes = notes_;
   fill_user(*trace.user);
