@@ -164,7 +164,8 @@ static __always_inline __u32 period_shift(void) {
 // --- pages -------------------------------------------------------------------
 
 static __always_inline void fill_taken(void* context,
-                                       struct tm_user_taken* record) {
+                                       struct tm_user_taken* record,
+                                       __u32 steps) {
   struct task_struct* task = bpf_get_current_task_btf();
   const void* registers = (void*)bpf_task_pt_regs(task);
   long bytes =
@@ -180,7 +181,8 @@ static __always_inline void fill_taken(void* context,
     return;
   }
   at = record->registers[kStackPointer];
-  for (__u32 i = 0; i < TM_USER_STACK_BYTES / TM_USER_STEP_BYTES; ++i) {
+  for (__u32 i = 0; i < TM_USER_STEPS; ++i) {
+    if (i >= steps) break;
     if (bpf_probe_read_user(record->stack + i * TM_USER_STEP_BYTES,
                             TM_USER_STEP_BYTES,
                             (void*)(at + i * TM_USER_STEP_BYTES)))
@@ -226,12 +228,17 @@ int on_alloc(struct bpf_raw_tracepoint_args* context) {
   record->reserved = 0;
   record->frame = walk.frame;
   record->time_ns = bpf_ktime_get_ns();
-  fill_taken(context, record);
+  sample = __sync_fetch_and_add(&process->sample_count, 1);
+  // What is not copied is not touched: most of a sample's price is that its
+  // part of the ring is in no cache.
+  fill_taken(context, record,
+             sample % TM_USER_WHOLE_EVERY && process->stack_steps
+                 ? process->stack_steps
+                 : TM_USER_STEPS);
   if (order <= kWordShift)
     mark_word(0, &walk);
   else
     bpf_loop(1U << (order - kWordShift), mark_word, &walk, 0);
-  sample = __sync_fetch_and_add(&process->sample_count, 1);
   bpf_ringbuf_submit(record, sample < kUrgentSamples || sample % kWakeEvery == 0
                                  ? BPF_RB_FORCE_WAKEUP
                                  : BPF_RB_NO_WAKEUP);
@@ -291,6 +298,7 @@ int on_exec(struct bpf_raw_tracepoint_args* context) {
   process = bpf_map_lookup_elem(&followed, &life.tgid);
   if (!process || !is_on) return 0;
   process->sample_count = 0;
+  process->stack_steps = 0;
   bpf_get_current_comm(life.comm, sizeof(life.comm));
   mm = BPF_CORE_READ(task, mm);
   first = BPF_CORE_READ(mm, arg_start);

@@ -10,6 +10,9 @@ enum {
   /* The stack is read in such steps: one large read fails as a whole where the
    * stack ends. */
   TM_USER_STEP_BYTES = 1024,
+  TM_USER_STEPS = TM_USER_STACK_BYTES / TM_USER_STEP_BYTES,
+  /* One sample in so many has all steps, to learn whether more are needed. */
+  TM_USER_WHOLE_EVERY = 16,
   TM_USER_REGISTERS = 21, /* struct pt_regs of x86-64 */
   TM_USER_KERNEL_DEPTH = 64,
   TM_USER_COMMAND_BYTES = 240,
@@ -38,6 +41,9 @@ struct tm_user_marks {
 /* A process that is followed. */
 struct tm_user_process {
   __u64 sample_count;
+  /* How much of its stacks is worth copying, as user space has found out. */
+  __u32 stack_steps;
+  __u32 reserved;
 };
 
 /* A block of 2^order pages, and who took it. Each of them stands for 2^weight

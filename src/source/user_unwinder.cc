@@ -99,8 +99,14 @@ constexpr Dwfl_Callbacks kFileCallbacks = {
 
 // --- what libdwfl asks for while it unwinds ----------------------------------
 
+// What is being unwound, and how far into it that has led.
+struct Reading {
+  const UserDump* dump = nullptr;
+  size_t used_bytes = 0;
+};
+
 const UserDump& dump_of(void* argument) {
-  return **static_cast<const UserDump**>(argument);
+  return *static_cast<Reading*>(argument)->dump;
 }
 
 pid_t next_thread(Dwfl*, void* argument, void** thread_argument) {
@@ -122,6 +128,8 @@ bool read_word(Dwfl*, Dwarf_Addr address, Dwarf_Word* result, void* argument) {
     return false;
   }
   std::memcpy(result, dump.stack.data() + offset, sizeof *result);
+  size_t& used = static_cast<Reading*>(argument)->used_bytes;
+  used = std::max(used, offset + sizeof *result);
   return true;
 }
 
@@ -278,7 +286,7 @@ struct UserSpace::State {
   std::vector<model::Mapping> code;  // what can be run, in order
   std::unique_ptr<Dwfl, EndDwfl> dwfl;
   bool is_attached = false;
-  const UserDump* dump = nullptr;  // that is being unwound
+  Reading reading;
   std::unordered_map<uint64_t, std::vector<uint32_t>> named_inner;
   std::unordered_map<uint64_t, std::vector<uint32_t>> named_outer;
   std::unordered_map<Dwfl_Module*, std::string> images;
@@ -301,7 +309,7 @@ void UserSpace::State::report(const Roots& roots, int32_t its_pid) {
   }
   dwfl_report_end(dwfl.get(), nullptr, nullptr);
   is_attached =
-      dwfl_attach_state(dwfl.get(), nullptr, pid, &kThreadCallbacks, &dump);
+      dwfl_attach_state(dwfl.get(), nullptr, pid, &kThreadCallbacks, &reading);
 }
 
 bool UserSpace::State::is_mapped_code(uint64_t address) const {
@@ -395,10 +403,10 @@ UserStack UserSpace::unwind(const UserDump& dump) {
   UserStack stack;
   if (dump.registers[kCodeSegment] != kCode64) return stack;
   std::vector<uint64_t> places;
-  state_->dump = &dump;
+  state_->reading = {&dump, 0};
   const int ended = dwfl_getthread_frames(state_->dwfl.get(), dump.thread_id,
                                           take_frame, &places);
-  state_->dump = nullptr;
+  stack.used_bytes = state_->reading.used_bytes;
   // Where nothing could be unwound, the place itself is still known.
   if (places.empty()) places.push_back(dump.registers[kInstructionPointer]);
   stack.is_whole = ended == 0;

@@ -33,6 +33,7 @@ struct UserStack {
   bool is_whole = false;         // it begins where the thread does
   // Some of it lies where nothing is known to be mapped.
   bool has_strangers = false;
+  size_t used_bytes = 0;  // of the dump
 };
 
 // The code of one address space, as it was mapped at one time.

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -77,6 +78,30 @@ class UnwindingBudget {
   uint64_t recent_count_ = 0;
 };
 
+// How much of the stacks of a process is worth copying: a step more than was
+// needed of any of late.
+class StackDepth {
+ public:
+  // The steps to copy from here on, when there is something new to say.
+  std::optional<uint32_t> learn(size_t used_bytes, bool is_whole) {
+    needed_ = std::max(needed_, is_whole ? used_bytes / TM_USER_STEP_BYTES + 2
+                                         : size_t{TM_USER_STEPS});
+    constexpr uint32_t kEnough = 4 * TM_USER_WHOLE_EVERY;
+    const bool is_time = ++count_ % kEnough == 0;
+    const auto steps =
+        static_cast<uint32_t>(std::min<size_t>(needed_, TM_USER_STEPS));
+    if (is_time) needed_ = 0;
+    if (steps == told_ || (!is_time && steps < told_)) return std::nullopt;
+    told_ = steps;
+    return steps;
+  }
+
+ private:
+  size_t needed_ = 0;
+  uint32_t count_ = 0;
+  uint32_t told_ = TM_USER_STEPS;  // 0 there
+};
+
 class UserTrace : public LiveTrace {
  public:
   explicit UserTrace(const Roots& roots) : roots_(roots) {}
@@ -97,6 +122,7 @@ class UserTrace : public LiveTrace {
     std::shared_ptr<UserSpace> space;
     uint64_t next_reading_ns = 0;
     uint64_t pause_ns = 0;
+    StackDepth depth;
   };
 
   base::Status load();
@@ -107,6 +133,7 @@ class UserTrace : public LiveTrace {
   void take_life(const tm_user_life& life);
   std::vector<uint32_t> user_frames_of(const tm_user_taken& taken);
   bool read_space(int32_t pid, Process& process);
+  void tell_depth(int32_t pid, uint32_t steps) const;
   void add_named(std::string_view symbol, std::vector<uint32_t>& frames);
   void fill_user(model::TraceUser& user) const;
   model::TraceFaults faults_so_far(model::TraceFaults faults) const;
@@ -299,11 +326,24 @@ std::vector<uint32_t> UserTrace::user_frames_of(const tm_user_taken& taken) {
     add_named("[ended before its code was known]", stack.frames);
     return std::move(stack.frames);
   }
+  const std::optional<uint32_t> steps =
+      process.depth.learn(stack.used_bytes, stack.is_whole);
+  if (steps) tell_depth(pid, *steps);
   if (!stack.is_whole) {
     ++counts_.cut_count;
     add_named(model::kCutFrame, stack.frames);
   }
   return std::move(stack.frames);
+}
+
+// The count of samples beside it may lose some: it only says when to wake us.
+void UserTrace::tell_depth(int32_t pid, uint32_t steps) const {
+  const int map = bpf_map__fd(skeleton_->maps.followed);
+  tm_user_process process{};
+  if (bpf_map_lookup_elem(map, &pid, &process) != 0) return;
+  process.stack_steps = steps;
+  // Not where it has ended meanwhile.
+  bpf_map_update_elem(map, &pid, &process, BPF_EXIST);
 }
 
 void UserTrace::take(const tm_user_taken& taken) {
