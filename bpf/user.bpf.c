@@ -195,18 +195,18 @@ SEC("raw_tp/mm_page_alloc")
 int on_alloc(struct bpf_raw_tracepoint_args* context) {
   const __u64 page = context->args[0];
   const __u32 order = context->args[1];
-  struct tm_word_walk walk = {};
+  struct tm_word_walk walk;
   struct tm_user_process* process;
   struct tm_user_taken* record;
   __u64 sample;
+  __u64 frame;
   __u64 hash;
   __u32 shift;
   __u32 tgid;
   if (!is_on || !page || order > kMostOrder) return 0;
-  walk.frame = frame_of(page);
-  walk.order = order;
+  frame = frame_of(page);
   // Before anything else, so that most of what others take costs no more.
-  hash = mixed(walk.frame) >> 8;
+  hash = mixed(frame) >> 8;
   if (hash & (((1ULL << least_shift) - 1) >> order)) return 0;
   tgid = bpf_get_current_pid_tgid() >> 32;
   process = bpf_map_lookup_elem(&followed, &tgid);
@@ -226,7 +226,7 @@ int on_alloc(struct bpf_raw_tracepoint_args* context) {
   record->order = order;
   record->weight = shift > order ? shift - order : 0;
   record->reserved = 0;
-  record->frame = walk.frame;
+  record->frame = frame;
   record->time_ns = bpf_ktime_get_ns();
   sample = __sync_fetch_and_add(&process->sample_count, 1);
   // What is not copied is not touched: most of a sample's price is that its
@@ -235,6 +235,8 @@ int on_alloc(struct bpf_raw_tracepoint_args* context) {
              sample % TM_USER_WHOLE_EVERY && process->stack_steps
                  ? process->stack_steps
                  : TM_USER_STEPS);
+  walk.frame = frame;
+  walk.order = order;
   if (order <= kWordShift)
     mark_word(0, &walk);
   else
@@ -245,13 +247,22 @@ int on_alloc(struct bpf_raw_tracepoint_args* context) {
   return 0;
 }
 
+// Nearly all that is given back has no mark, and should cost no more than that.
+static __always_inline bool is_unmarked(__u64 frame, __u32 order) {
+  const __u64* word = word_of(frame);
+  return !word || !(*(volatile __u64*)word & bits_of(frame, order));
+}
+
 SEC("raw_tp/mm_page_free")
 int on_free(struct bpf_raw_tracepoint_args* context) {
   const __u64 page = context->args[0];
   const __u32 order = context->args[1];
-  struct tm_word_walk walk = {};
+  struct tm_word_walk walk;
+  __u64 frame;
   if (!is_on || !page || order > kMostOrder) return 0;
-  walk.frame = frame_of(page);
+  frame = frame_of(page);
+  if (order <= kWordShift && is_unmarked(frame, order)) return 0;
+  walk.frame = frame;
   walk.order = order;
   if (order <= kWordShift)
     unmark_word(0, &walk);
