@@ -100,13 +100,13 @@ constexpr Dwfl_Callbacks kFileCallbacks = {
 // --- what libdwfl asks for while it unwinds ----------------------------------
 
 // What is being unwound, and how far into it that has led.
-struct Reading {
+struct DumpReading {
   const UserDump* dump = nullptr;
   size_t used_bytes = 0;
 };
 
 const UserDump& dump_of(void* argument) {
-  return *static_cast<Reading*>(argument)->dump;
+  return *static_cast<DumpReading*>(argument)->dump;
 }
 
 pid_t next_thread(Dwfl*, void* argument, void** thread_argument) {
@@ -128,7 +128,7 @@ bool read_word(Dwfl*, Dwarf_Addr address, Dwarf_Word* result, void* argument) {
     return false;
   }
   std::memcpy(result, dump.stack.data() + offset, sizeof *result);
-  size_t& used = static_cast<Reading*>(argument)->used_bytes;
+  size_t& used = static_cast<DumpReading*>(argument)->used_bytes;
   used = std::max(used, offset + sizeof *result);
   return true;
 }
@@ -286,7 +286,7 @@ struct UserSpace::State {
   std::vector<model::Mapping> code;  // what can be run, in order
   std::unique_ptr<Dwfl, EndDwfl> dwfl;
   bool is_attached = false;
-  Reading reading;
+  DumpReading reading;
   std::unordered_map<uint64_t, std::vector<uint32_t>> named_inner;
   std::unordered_map<uint64_t, std::vector<uint32_t>> named_outer;
   std::unordered_map<Dwfl_Module*, std::string> images;
