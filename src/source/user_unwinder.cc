@@ -163,18 +163,80 @@ std::string without_version(std::string name) {
   return name;
 }
 
-// A symbol far before the address is another function's: names of static ones
-// are missing from stripped files.
-std::string symbol_at(Dwfl_Module* module, uint64_t address, uint64_t& offset) {
-  constexpr uint64_t kFarthest = 256;
-  GElf_Sym symbol{};
-  GElf_Off from_symbol = 0;
-  const char* name = dwfl_module_addrinfo(module, address, &from_symbol,
-                                          &symbol, nullptr, nullptr, nullptr);
-  const uint64_t size = symbol.st_size != 0 ? symbol.st_size : kFarthest;
-  if (name == nullptr || from_symbol >= size) return {};
-  offset = from_symbol;
-  return without_version(demangled(name));
+// The functions of one module. libdwfl would look at all of them for each
+// address, which is a millisecond for a compiler that exports its own.
+class FunctionTable {
+ public:
+  FunctionTable() = default;
+  explicit FunctionTable(Dwfl_Module* module);
+
+  // Empty where there is none: names of static ones are missing from stripped
+  // files, and a symbol before the address is another function's then.
+  std::string name_of(uint64_t address, uint64_t& offset) const;
+
+ private:
+  struct Function {
+    uint64_t start = 0;
+    uint64_t size_bytes = 0;
+    int rank = 0;  // of several names of one place the highest is shown
+    const char* name = nullptr;
+  };
+  static int rank_of(const GElf_Sym& symbol, const char* name);
+  std::vector<Function> functions_;  // by start
+};
+
+int FunctionTable::rank_of(const GElf_Sym& symbol, const char* name) {
+  const int binding = GELF_ST_BIND(symbol.st_info);
+  const bool is_plain = name[0] != '_';
+  return (binding == STB_GLOBAL ? 4
+          : binding == STB_WEAK ? 2
+                                : 0) +
+         (is_plain ? 1 : 0);
+}
+
+FunctionTable::FunctionTable(Dwfl_Module* module) {
+  const int count = dwfl_module_getsymtab(module);
+  for (int i = 1; i < count; ++i) {
+    GElf_Sym symbol{};
+    GElf_Addr address = 0;
+    const char* name = dwfl_module_getsym_info(module, i, &symbol, &address,
+                                               nullptr, nullptr, nullptr);
+    const int type = GELF_ST_TYPE(symbol.st_info);
+    const bool is_code =
+        type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
+    if (!is_code || name == nullptr || *name == '\0' ||
+        symbol.st_shndx == SHN_UNDEF) {
+      continue;
+    }
+    functions_.push_back(
+        {address, symbol.st_size, rank_of(symbol, name), name});
+  }
+  std::ranges::sort(functions_, [](const Function& a, const Function& b) {
+    return a.start != b.start ? a.start < b.start : a.rank < b.rank;
+  });
+}
+
+std::string FunctionTable::name_of(uint64_t address, uint64_t& offset) const {
+  // What is written in assembler may say no size.
+  constexpr uint64_t kUnsized = 256;
+  // Labels inside of functions are passed over, as far as there can be many.
+  constexpr int kMostLabels = 64;
+  auto at = std::upper_bound(
+      functions_.begin(), functions_.end(), address,
+      [](uint64_t value, const Function& f) { return value < f.start; });
+  const Function* found = nullptr;
+  for (int i = 0; i < kMostLabels && at != functions_.begin(); ++i) {
+    --at;
+    const uint64_t distance = address - at->start;
+    if (at->size_bytes > distance) {
+      found = &*at;
+      break;
+    }
+    if (!found && at->size_bytes == 0 && distance < kUnsized) found = &*at;
+  }
+  if (!found) return {};
+  offset = address - found->start;
+  return without_version(demangled(found->name));
 }
 
 std::string name_of_scope(Dwarf_Die* scope) {
@@ -279,6 +341,7 @@ struct UserSpace::State {
   void name_in_module(Dwfl_Module* module, uint64_t address, bool is_innermost,
                       std::vector<uint32_t>& named);
   const std::string& image_of(Dwfl_Module* module);
+  const FunctionTable& functions_of(Dwfl_Module* module);
   bool is_mapped_code(uint64_t address) const;
 
   UserFrames& frames;
@@ -290,6 +353,7 @@ struct UserSpace::State {
   std::unordered_map<uint64_t, std::vector<uint32_t>> named_inner;
   std::unordered_map<uint64_t, std::vector<uint32_t>> named_outer;
   std::unordered_map<Dwfl_Module*, std::string> images;
+  std::unordered_map<Dwfl_Module*, FunctionTable> functions;
   PerfMap perf_map;
 };
 
@@ -332,6 +396,12 @@ const std::string& UserSpace::State::image_of(Dwfl_Module* module) {
   return at->second;
 }
 
+const FunctionTable& UserSpace::State::functions_of(Dwfl_Module* module) {
+  auto [at, is_new] = functions.try_emplace(module);
+  if (is_new) at->second = FunctionTable(module);
+  return at->second;
+}
+
 void UserSpace::State::name_in_module(Dwfl_Module* module, uint64_t address,
                                       bool is_innermost,
                                       std::vector<uint32_t>& named) {
@@ -345,7 +415,7 @@ void UserSpace::State::name_in_module(Dwfl_Module* module, uint64_t address,
     named.push_back(frames.keep(frame));
   }
   frame.address = address - bias;
-  frame.symbol = symbol_at(module, address, frame.offset);
+  frame.symbol = functions_of(module).name_of(address, frame.offset);
   if (!frame.symbol.empty()) frame.symbol += line;
   named.push_back(frames.keep(frame));
 }
