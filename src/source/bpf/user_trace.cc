@@ -57,15 +57,17 @@ class UnwindingBudget {
   void spent(uint64_t ns) {
     total_ns_ += ns;
     recent_ns_ += ns;
-    constexpr uint64_t kMany = 2048;
+    constexpr uint64_t kMany = 512;
     if (++recent_count_ < kMany) return;
     recent_ns_ /= 2;
     recent_count_ /= 2;
   }
+  // Reading the files of a program comes once, and is no measure of what
+  // follows.
   uint64_t samples_per_second() const {
     constexpr uint64_t kShareNs = 100'000'000;  // of each second
-    constexpr uint64_t kFew = 32;               // the first ones read files
-    if (recent_count_ < kFew || recent_ns_ == 0) return kMost;
+    constexpr uint64_t kFilesNs = 100'000'000;
+    if (total_ns_ < kFilesNs || recent_ns_ == 0) return kMost;
     return std::clamp(kShareNs * recent_count_ / recent_ns_, kFewest, kMost);
   }
   uint64_t total_ns() const { return total_ns_; }
