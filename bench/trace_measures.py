@@ -39,6 +39,7 @@ def variants():
         "unwinding all": traced("--unwind-all"),
         "by signature": traced(),
         "one in 16": traced("--sample", "16"),
+        "programs": [TIDEMARK, "trace", "-q", "--user", "-o", "/dev/null", "--"],
     }
 
 
@@ -151,6 +152,8 @@ def measure_trace(scale):
     yield Row("trace --sample 16 / untraced page faults",
               ratio("one in 16", "untraced"), bar=1.25,
               beside=beside("one in 16", "untraced"))
+    yield Row("trace --user / untraced page faults", ratio("programs", "untraced"),
+              bar=1.1, beside=beside("programs", "untraced"))
     churn = f"{OUT / 'churn'} 40 >/dev/null"
     report = json.loads(call(TIDEMARK, "trace", "-q", "--all", "--json", "--",
                              "sh", "-c", f"{churn} & {churn}; wait").stdout)

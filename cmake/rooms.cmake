@@ -49,11 +49,11 @@ function(tidemark_room name)
   if(TIDEMARK_JOINED AND sources)
     # A name in the unnamed namespaces of two files is then one too many, which
     # has shown more duplicates than it cost. Files with a BPF skeleton each have
-    # a deleter of their own.
+    # a deleter of their own, and libdw's headers bring a hundred short names.
     set_target_properties(
       ${library} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
     set(alone ${sources})
-    list(FILTER alone INCLUDE REGEX /source/bpf/)
+    list(FILTER alone INCLUDE REGEX "/source/(bpf/|user_unwinder)")
     set_source_files_properties(
       ${alone} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()

@@ -7,6 +7,7 @@
 
 #include "analysis/run_report.h"
 #include "analysis/trace_report.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/page.h"
@@ -226,9 +227,10 @@ base::Result<ExitCode> run_live(
   options.watch.sees_growth =
       has(specs, TraceReportKind::Growth) || wants_page(options.common);
   options.watch.follows_slab |= has(specs, TraceReportKind::Slab);
-  options.watch.tells_before = has(specs, TraceReportKind::Modules) ||
-                               options.common.format != Format::Text ||
-                               *recorder != nullptr;
+  options.watch.tells_before =
+      !options.watch.trace.with_user_stacks &&
+      (has(specs, TraceReportKind::Modules) ||
+       options.common.format != Format::Text || *recorder != nullptr);
   TraceLine line(options.common);
   watch::TraceHooks hooks;
   hooks.progress = [&](const watch::TraceProgress& progress) {
@@ -296,7 +298,61 @@ base::Status check_page(const TraceCommandOptions& options,
   return check_page_output(options.common, "tidemark trace -o out.html -- CMD");
 }
 
+// What is of the kernel's allocations alone.
+base::Status refuse_with_user(const TraceCommandOptions& options) {
+  const source::TraceFilter& filter = options.watch.trace.filter;
+  const source::TraceFilter all;
+  const std::pair<const char*, bool> asked[] = {
+      {"--all", options.everything},
+      {"--slab", options.watch.follows_slab},
+      {"--comm", !filter.comm.empty()},
+      {"--cgroup", !options.cgroup.empty()},
+      {"--module", !filter.module.empty()},
+      {"--gfp", !options.gfp.empty()},
+      {"--order", filter.least_order != all.least_order ||
+                      filter.most_order != all.most_order},
+      {"--unwind-all", options.watch.trace.unwinds_all},
+      {"--backend", options.backend != "auto" && options.backend != "bpf"},
+  };
+  for (const auto& [name, is_asked] : asked) {
+    if (!is_asked) continue;
+    return base::fail(ErrorKind::Misused,
+                      std::string(name) + " does not go with --user",
+                      "tidemark trace --user PID, or --user -- CMD");
+  }
+  return base::Ok{};
+}
+
+// Fills in what --user means where nothing else was said.
+base::Status arrange_user(TraceCommandOptions& options) {
+  if (!options.watch.trace.with_user_stacks) return base::Ok{};
+  base::Status status = refuse_with_user(options);
+  if (!status) return status;
+  source::TraceFilter& filter = options.watch.trace.filter;
+  if (!options.recording.empty()) {
+    filter.tree_pid = base::parse_pid(options.recording);
+    if (!filter.tree_pid || *filter.tree_pid <= 0) {
+      return base::fail(ErrorKind::Misused,
+                        "'" + options.recording + "' is no pid",
+                        "tidemark trace --user PID; a recording knows by "
+                        "itself what it is of");
+    }
+    options.recording.clear();
+  }
+  if (!filter.tree_pid && options.watch.command.empty()) {
+    return base::fail(ErrorKind::Misused, "--user needs a process",
+                      "tidemark trace --user PID, or --user -- CMD");
+  }
+  constexpr uint64_t kPeriod = 64;
+  if (!options.has_sample) options.watch.trace.sample_period = kPeriod;
+  // What a command held is gone when it has ended.
+  if (!options.watch.command.empty()) options.at_peak = true;
+  return base::Ok{};
+}
+
 base::Result<ExitCode> run_trace(TraceCommandOptions options) {
+  base::Status arranged = arrange_user(options);
+  if (!arranged) return arranged.error();
   base::Result<std::vector<analysis::TraceReportSpec>> specs =
       specs_of(options);
   if (!specs) return specs.error();
@@ -373,6 +429,7 @@ Command trace_command() {
       {"tidemark trace --report task_summary:top=10",
        "as memstrack reports it"},
       {"tidemark trace -o pages.html -- make", "stacks to look at"},
+      {"tidemark trace --user -- ./prog", "which lines made its peak"},
       {"tidemark trace b.tdm --base a.tdm -o b.html",
        "what grew since, by stack"},
       {"tidemark trace --format folded -o pages.txt", "for a flame graph"},

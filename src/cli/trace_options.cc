@@ -142,9 +142,16 @@ void add_trace_options(OptionTable& table, TraceCommandOptions& options) {
   table.value("--sample", "N",
               "follow one page frame in N (a power of two), for use all day",
               [&options](const std::string& word) {
+                options.has_sample = true;
                 return take_trace_sample(word,
                                          options.watch.trace.sample_period);
               });
+  table.flag("--user",
+             "through which code of programs, of the process of --pid or the "
+             "command: what is resident of what each line touched first; of "
+             "one page in 64 or fewer, as --sample and the cost of unwinding "
+             "allow",
+             options.watch.trace.with_user_stacks);
   table.flag("--unwind-all",
              "unwind every stack; by default one that was seen before is known "
              "by its return addresses, and one in 1024 verified",
@@ -166,7 +173,9 @@ void add_trace_options(OptionTable& table, TraceCommandOptions& options) {
   add_common_options(table, options.common,
                      {"text", "json", "jsonl", "csv", "folded", "pprof",
                       "speedscope", "html"});
-  table.positional("FILE", "a recording to report on, instead of tracing",
+  table.positional("FILE",
+                   "a recording to report on, instead of tracing; with --user "
+                   "a PID to trace",
                    options.recording, false);
   table.command_after_dashes("CMD", "a command to run; the trace ends with it",
                              options.watch.command);

@@ -26,6 +26,7 @@ struct TraceCommandOptions {
   bool overwrites = false;
   bool everything = false;
   bool at_peak = false;
+  bool has_sample = false;  // how many to follow was said
   CommonOptions common;
 };
 

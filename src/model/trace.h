@@ -13,6 +13,7 @@
 #include "model/slab_trace.h"
 #include "model/trace_frame.h"
 #include "model/trace_modules.h"
+#include "model/trace_user.h"
 
 namespace tidemark::model {
 
@@ -104,6 +105,8 @@ struct Trace {
   // Empty: nobody asked for it.
   std::optional<TraceBefore> before;
   std::optional<Reading<SlabTrace>> slab;
+  // Empty: stacks are the kernel's alone. Else below those of programs.
+  std::optional<TraceUser> user;
   // False when events are missing that could have changed any number, or when
   // only a part of the pages was followed.
   bool is_exact() const {

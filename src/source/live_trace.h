@@ -32,6 +32,9 @@ struct TraceOptions {
   // Unwind every stack instead of knowing most again by their return addresses.
   bool unwinds_all = false;
   uint64_t ring_bytes = 4 << 20;  // for each CPU, where events come in rings
+  // Through which code of programs, of a sample that is as dense as unwinding
+  // is cheap; sample_period is then the densest it may be.
+  bool with_user_stacks = false;
 };
 
 class LiveTrace {
@@ -67,6 +70,12 @@ using LiveTraceResult = base::Result<std::unique_ptr<LiveTrace>>;
 // or this build lacks what it takes.
 LiveTraceResult prepare_bpf_trace(const Roots& roots,
                                   const TraceOptions& options);
+
+// Stacks of the processes of filter.tree_pid with those of their programs
+// (bpf/user.bpf.c), unwound here while they come. Of the filter nothing else is
+// heeded. Misused without a process.
+LiveTraceResult prepare_user_trace(const Roots& roots,
+                                   const TraceOptions& options);
 
 // Every event comes through a ring of each CPU and is counted here. A ring runs
 // over when we do not keep up; what is lost then is counted.

@@ -11,6 +11,15 @@ namespace {
 
 // Numbers of nodes are counted from 1, so that 0 says nobody is known.
 constexpr uint32_t kMoved = 0xffffffff;
+// An entry is the number of a node, and above it how much the page counts for.
+constexpr uint32_t kNumberBits = 24;
+constexpr uint32_t kMostWeight = 31;
+uint32_t number_of(uint32_t entry) {
+  return entry & ((1U << kNumberBits) - 1);
+}
+int64_t weight_of(uint32_t entry) {
+  return int64_t{1} << (entry >> kNumberBits);
+}
 // Above any kernel's; only there to bound a loop over what an event claims.
 constexpr uint32_t kMostOrder = 20;
 constexpr uint64_t kFirstStretchNs = 500'000'000;
@@ -44,12 +53,13 @@ class PageAccount::Release {
   Release& operator=(const Release&) = delete;
   ~Release() { end_run(); }
 
-  void add(uint32_t owner) {
+  void add(uint32_t entry) {
+    const uint32_t owner = number_of(entry);
     if (owner != owner_) {
       end_run();
       owner_ = owner;
     }
-    ++pages_;
+    pages_ += weight_of(entry);
   }
 
  private:
@@ -100,7 +110,8 @@ void PageAccount::book_machine(Node& node, int64_t change, uint64_t time_ns) {
   }
 }
 
-void PageAccount::book(uint32_t number, int64_t change, uint64_t time_ns) {
+void PageAccount::book(uint32_t number, int64_t change, uint64_t time_ns,
+                       uint64_t allocation_count) {
   Node& node = nodes_[number - 1];
   book_machine(node, change, time_ns);
   node.pages += change;
@@ -108,18 +119,21 @@ void PageAccount::book(uint32_t number, int64_t change, uint64_t time_ns) {
   task.pages += change;
   if (change < 0) return;
   node.peak_pages = std::max(node.peak_pages, node.pages);
-  ++node.allocation_count;
+  node.allocation_count += allocation_count;
   if (node.pages == change) node.held_since_ns = time_ns;
   task.peak_pages = std::max(task.peak_pages, task.pages);
 }
 
-void PageAccount::alloc(PageBlock block, PageOwner owner, uint64_t time_ns) {
+void PageAccount::alloc(PageBlock block, PageOwner owner, uint64_t time_ns,
+                        uint32_t weight_shift) {
   if (block.order > kMostOrder || !is_followed(block)) return;
+  weight_shift = std::min(weight_shift, kMostWeight);
   const uint32_t number = find_node(owner);
   if (number == 0) {
     ++faults_.table_full;
     return;
   }
+  const uint32_t mine = number | weight_shift << kNumberBits;
   int64_t taken = 0;
   {
     Release release(*this);
@@ -130,30 +144,41 @@ void PageAccount::alloc(PageBlock block, PageOwner owner, uint64_t time_ns) {
         ++faults_.out_of_range;
         continue;
       }
-      const uint32_t before = std::exchange(*entry, number);
-      ++taken;
+      const uint32_t before = std::exchange(*entry, mine);
+      taken += weight_of(mine);
       if (before == 0 || before == kMoved) continue;
       ++faults_.overwritten;  // its free was missed
       release.add(before);
     }
   }
-  if (taken > 0) book(number, taken, time_ns);
+  if (taken > 0) book(number, taken, time_ns, uint64_t{1} << weight_shift);
+}
+
+void PageAccount::free_frame(uint64_t frame, Release& release) {
+  if (!sample_.has(frame)) return;
+  uint32_t* entry = frames_.entry(frame);
+  if (!entry) return;
+  const uint32_t before = *entry;
+  if (before == 0) {
+    ++faults_.untracked_freed;
+    return;
+  }
+  *entry = 0;
+  if (before != kMoved) release.add(before);
 }
 
 void PageAccount::free(PageBlock block) {
   if (block.order > kMostOrder) return;
   Release release(*this);
-  for (uint64_t i = 0; i < uint64_t{1} << block.order; ++i) {
-    if (!sample_.has(block.frame + i)) continue;
-    uint32_t* entry = frames_.entry(block.frame + i);
-    if (!entry) continue;
-    const uint32_t before = *entry;
-    if (before == 0) {
-      ++faults_.untracked_freed;
-      continue;
-    }
-    *entry = 0;
-    if (before != kMoved) release.add(before);
+  for (uint64_t i = 0; i < uint64_t{1} << block.order; ++i)
+    free_frame(block.frame + i, release);
+}
+
+void PageAccount::free_each(uint64_t first_frame, uint64_t bits) {
+  Release release(*this);
+  for (; bits != 0; bits &= bits - 1) {
+    free_frame(first_frame + static_cast<uint64_t>(std::countr_zero(bits)),
+               release);
   }
 }
 
@@ -169,8 +194,11 @@ void PageAccount::move(uint64_t from, uint64_t to) {
   const bool is_followed_on = sample_.has(to);
   const uint32_t owner = std::exchange(*old_entry, kMoved);
   *new_entry = is_followed_on ? owner : 0;
-  if (owner != 0 && !is_followed_on) book(owner, -1, 0);
-  if (target_owner != 0 && target_owner != kMoved) book(target_owner, -1, 0);
+  const auto drop = [this](uint32_t entry) {
+    book(number_of(entry), -weight_of(entry), 0);
+  };
+  if (owner != 0 && !is_followed_on) drop(owner);
+  if (target_owner != 0 && target_owner != kMoved) drop(target_owner);
 }
 
 void PageAccount::look(uint64_t elapsed_ns) {

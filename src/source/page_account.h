@@ -87,8 +87,13 @@ class PageAccount {
       : PageAccount(sample_period, {}) {}
   PageAccount(uint64_t sample_period, const Bounds& bounds);
 
-  void alloc(PageBlock block, PageOwner owner, uint64_t time_ns);
+  // Each page of the block counts as 2^weight_shift: for whoever tells of a
+  // sample that is not as dense all the time.
+  void alloc(PageBlock block, PageOwner owner, uint64_t time_ns,
+             uint32_t weight_shift = 0);
   void free(PageBlock block);
+  // Of 64 frames from this one on those whose bits are set.
+  void free_each(uint64_t first_frame, uint64_t bits);
   // What is in one frame is in another from here on; whoever had the other
   // took it for this only.
   void move(uint64_t from, uint64_t to);
@@ -124,12 +129,15 @@ class PageAccount {
 
  private:
   uint32_t find_node(PageOwner owner);
-  void book(uint32_t number, int64_t change, uint64_t time_ns);
+  // `allocation_count` is of a change upwards.
+  void book(uint32_t number, int64_t change, uint64_t time_ns,
+            uint64_t allocation_count = 1);
   void book_machine(Node& node, int64_t change, uint64_t time_ns);
   uint64_t scaled(int64_t pages) const;
 
   // Successive pages of one node are booked together.
   class Release;
+  void free_frame(uint64_t frame, Release& release);
 
   FrameSample sample_;
   Bounds bounds_;

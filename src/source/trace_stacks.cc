@@ -146,6 +146,14 @@ base::Result<std::vector<MeantCode>> find_meant_code(
   return meant;
 }
 
+bool is_tracer(const model::TraceFrame& frame) {
+  return frame.module == "bpf" || frame.symbol.starts_with("bpf_trace_run") ||
+         frame.symbol.starts_with("bpf_prog_") ||
+         frame.symbol.starts_with("__bpf_trace_") ||
+         frame.symbol.starts_with("__traceiter_") ||
+         frame.symbol.starts_with("__probestub_");
+}
+
 bool loads_modules(const model::TraceFrame& frame) {
   return frame.module.empty() && (frame.symbol == model::kLoadingCode ||
                                   frame.symbol == model::kInitCode);

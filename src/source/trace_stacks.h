@@ -73,6 +73,9 @@ class FrameNames {
   uint64_t next_naming_ns_ = 0;    // monotonic
 };
 
+// Our own programs and the tracepoint's, which stand above the allocator.
+bool is_tracer(const model::TraceFrame& frame);
+
 // Whether it is code of the loader, which has the name of what it loads.
 bool loads_modules(const model::TraceFrame& frame);
 

@@ -146,6 +146,13 @@ base::Result<ChosenTrace> choose_trace(const source::Roots& roots,
     chosen.before = source::read_trace_before(roots);
     chosen.before->pages = read_pages_before(roots);
   }
+  if (options.trace.with_user_stacks) {
+    source::LiveTraceResult trace =
+        source::prepare_user_trace(roots, options.trace);
+    if (!trace) return refusal(trace.error(), options.backend.has_value());
+    chosen.live = std::move(*trace);
+    return chosen;
+  }
   std::optional<base::Error> why;
   for (const Means& means : kMeans) {
     if (options.backend && *options.backend != means.backend) continue;

@@ -30,6 +30,8 @@ RESTRICTED = [
     (r"sqlite3(ext)?\.h$", r"store/", "store/"),
     (r"zlib\.h$", r"base/gzip\.cc$", "base/gzip.cc"),
     (r"(bpf/|libbpf)", r"source/", "source/"),
+    (r"(elfutils/|dwarf\.h$|libelf\.h$|gelf\.h$)", r"source/user_unwinder\.cc$",
+     "source/user_unwinder.cc"),
     (r"(ncursesw?/|curses\.h$|ncurses\.h$|panel\.h$)", r"view/tui/",
      "view/tui/"),
     (r"fmt/", r"(view|cli)/", "view/ and cli/"),
@@ -100,12 +102,14 @@ BAD = {
     "cli/c.cc": "#include <nlohmann/json.hpp>\n",
     "base/b.cc": "#include <boost/asio.hpp>\n",
     "watch/b.cc": "#include <bpf/libbpf.h>\n",
+    "source/b.cc": "#include <elfutils/libdwfl.h>\n",
     "utils/a.h": "",
 }
 GOOD = {
     "base/a.h": "#include <vector>\n// #include \"cli/x.h\"\n",
     "base/http.cc": "#include <boost/beast.hpp>\n",
     "source/a.cc": '#include "parse/p.h"\n#include <bpf/libbpf.h>\n',
+    "source/user_unwinder.cc": "#include <elfutils/libdwfl.h>\n",
     "store/a.cc": "#include <sqlite3.h>\n",
     "parse/memstats.cc": "#include <nlohmann/json.hpp>\n",
     "view/tui/a.cc": '#include <ncurses.h>\n#include "analysis/a.h"\n',

@@ -60,7 +60,7 @@ function about({ timeline, treemap, trace, diff, ledger, info, vms, sections }: 
       from: treemap.unknown_process_count > 0 ? `${counted(treemap.unknown_process_count, "process", "processes")} could not be read` : "",
     };
   }
-  if (trace) return { name: "kernel pages", what: `trace of ${duration(trace.elapsed_ns)} · ${day(trace.started)}`, from: `by ${trace.backend}` };
+  if (trace) return { name: trace.user ? "resident pages" : "kernel pages", what: `trace of ${duration(trace.elapsed_ns)} · ${day(trace.started)}`, from: `by ${trace.backend}` };
   if (ledger) return { name: "machine", what: size(ledger.total_bytes), from: "" };
   if (diff) return { name: "two moments", what: "", from: "" };
   if (vms) {

@@ -238,6 +238,8 @@ export interface Trace {
   elapsed_ns: number;
   page_size_bytes: number;
   sample_period: number;
+  // Stacks of programs stand above those of the kernel.
+  user?: { samples: number };
   pages: number;
   peak_pages?: number | null;
   grown_pages?: number | null;

@@ -216,7 +216,7 @@ function mergeStacks(into: DownFrame, stacks: TraceStack[], task: string, isBase
   return sum;
 }
 
-export const ROOT_NAME = "all kernel stacks";
+export const ROOT_NAME = "all stacks";
 
 // Stacks of all tasks as one tree, callers on top.
 export function topDown(trace: Trace, base?: Trace): DownFrame {

@@ -244,7 +244,7 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
             <span><b>{size(bytes(about.pages[at]))}</b> {verb}, {percent(about.pages[at], down.pages[at])} % of all</span>
             <Facts one={about} at={at} bytes={bytes} hasBase={base !== undefined} compares={canTellChange} />
           </p>
-          <Relatives title="called by" verb={verb} list={callers} bytes={bytes} choose={setChosen} none="nobody: the way into the kernel" />
+          <Relatives title="called by" verb={verb} list={callers} bytes={bytes} choose={setChosen} none="nobody: here the stack begins" />
           <Relatives title="calls" verb={verb} list={calls} bytes={bytes} choose={setChosen} none="nothing: here pages are taken" />
         </div>
         <TaskTable one={about} at={at} bytes={bytes} />

@@ -112,6 +112,11 @@ model::SlabTrace SlabTracer::read(const Roots&) const {
   return {};
 }
 
+LiveTraceResult prepare_user_trace(const Roots&, const TraceOptions&) {
+  return base::fail(base::ErrorKind::Unsupported,
+                    "this tidemark was built without BPF");
+}
+
 LiveTraceResult prepare_bpf_trace(const Roots&, const TraceOptions&) {
   return base::fail(base::ErrorKind::Unsupported,
                     "this tidemark was built without BPF");

@@ -85,7 +85,6 @@ class BpfTrace : public LiveTrace {
   base::Status find_array() const;
 
   model::TraceFaults faults() const;
-  uint64_t recursion_misses() const;
   TraceRun run() const;
 
   Hooks hooks_;
@@ -291,23 +290,12 @@ base::Status BpfTrace::find_array() const {
   return base::Ok{};
 }
 
-uint64_t BpfTrace::recursion_misses() const {
-  uint64_t misses = 0;
-  for (const bpf_program* program :
-       {skeleton_->progs.on_alloc, skeleton_->progs.on_free}) {
-    bpf_prog_info info{};
-    uint32_t size = sizeof info;
-    if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0) {
-      misses += info.recursion_misses;
-    }
-  }
-  return misses;
-}
-
 model::TraceFaults BpfTrace::faults() const {
   const auto& seen = skeleton_->bss->faults;
   model::TraceFaults faults;
-  faults.missed_events = recursion_misses();
+  faults.missed_events =
+      recursion_misses({bpf_program__fd(skeleton_->progs.on_alloc),
+                        bpf_program__fd(skeleton_->progs.on_free)});
   faults.untracked_freed = seen.untracked_freed * sample_period_;
   faults.overwritten = seen.overwritten * sample_period_;
   faults.out_of_range = seen.out_of_range;

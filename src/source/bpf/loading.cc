@@ -1,5 +1,6 @@
 #include "source/bpf/loading.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <malloc.h>
 
@@ -44,6 +45,18 @@ BpfLoading::BpfLoading() {
 
 BpfLoading::~BpfLoading() {
   mallopt(M_MMAP_THRESHOLD, kLargeBytes);
+}
+
+uint64_t recursion_misses(std::initializer_list<int> program_fds) {
+  uint64_t misses = 0;
+  for (int fd : program_fds) {
+    bpf_prog_info info{};
+    uint32_t size = sizeof info;
+    if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0) {
+      misses += info.recursion_misses;
+    }
+  }
+  return misses;
 }
 
 // The warning says more than the number it comes with (ESRCH for a missing

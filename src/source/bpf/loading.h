@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <string>
 
 #include "base/result.h"
@@ -29,6 +31,9 @@ template <size_t N>
 std::string text_of(const char (&bytes)[N]) {
   return {bytes, ::strnlen(bytes, N)};
 }
+
+// Events on top of one of these programs, which the kernel leaves out.
+uint64_t recursion_misses(std::initializer_list<int> program_fds);
 
 // Denied where rights are missing, else Unsupported with libbpf's own words.
 base::Error bpf_error(const std::string& doing, int err);

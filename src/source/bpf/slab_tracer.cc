@@ -118,17 +118,10 @@ base::Status SlabTracer::State::attach() const {
 }
 
 uint64_t SlabTracer::State::missed_events() const {
-  uint64_t misses = 0;
-  for (const bpf_program* program :
-       {skeleton->progs.on_cache_alloc, skeleton->progs.on_kmalloc,
-        skeleton->progs.on_cache_free, skeleton->progs.on_kfree}) {
-    bpf_prog_info info{};
-    uint32_t size = sizeof info;
-    if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) == 0) {
-      misses += info.recursion_misses;
-    }
-  }
-  return misses;
+  return recursion_misses({bpf_program__fd(skeleton->progs.on_cache_alloc),
+                           bpf_program__fd(skeleton->progs.on_kmalloc),
+                           bpf_program__fd(skeleton->progs.on_cache_free),
+                           bpf_program__fd(skeleton->progs.on_kfree)});
 }
 
 base::Result<SlabTracer> SlabTracer::prepare(const TraceFilter& filter) {

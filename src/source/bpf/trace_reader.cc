@@ -14,15 +14,6 @@ namespace {
 
 constexpr uint32_t kTaskMask = (1U << TM_TASK_BITS) - 1;
 
-// Our own programs and the tracepoint's, which stand above the allocator.
-bool is_ours(const model::TraceFrame& frame) {
-  return frame.module == "bpf" || frame.symbol.starts_with("bpf_trace_run") ||
-         frame.symbol.starts_with("bpf_prog_") ||
-         frame.symbol.starts_with("__bpf_trace_") ||
-         frame.symbol.starts_with("__traceiter_") ||
-         frame.symbol.starts_with("__probestub_");
-}
-
 // Stands between a function that programs hang on and its caller.
 bool is_detour(const model::TraceFrame& frame) {
   return frame.symbol.starts_with("bpf_trampoline_");
@@ -117,7 +108,7 @@ uint32_t TraceReader::add_stack(const TraceTables& tables, const TraceRun& run,
     // Filled in since names were asked for: the next reading has it.
     if (now == nullptr) break;
     model::TraceFrame frame = history.frame_at(*now, stack.seen_at);
-    if (frames.empty() && is_ours(frame)) continue;
+    if (frames.empty() && is_tracer(frame)) continue;
     if (is_detour(frame)) continue;
     if (load != 0 && loads_modules(frame)) {
       frame.loads = run.modules->name_of(load);

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "analysis/trace_error.h"
 #include "analysis/trace_growth.h"
 #include "base/clock.h"
 #include "view/json/trace_modules.h"
@@ -23,14 +24,23 @@ using model::Trace;
 struct Known {
   bool peaks = false;
   bool growth = false;
+  const Trace* sampled = nullptr;  // whose numbers have errors to tell
 };
 
 Known known_of(const Trace& trace) {
-  return {trace.has_peaks, analysis::knows_growth(trace)};
+  return {trace.has_peaks, analysis::knows_growth(trace),
+          trace.user ? &trace : nullptr};
 }
 
 void write_numbers(base::JsonWriter& json, const TraceNode& node, Known known) {
   write_trace_numbers(json, node.total, known.peaks);
+  if (known.sampled) {
+    json.member("error_pages",
+                analysis::trace_error_pages(*known.sampled, node.total.pages));
+    json.member("machine_peak_error_pages",
+                analysis::trace_error_pages(*known.sampled,
+                                            node.total.machine_peak_pages));
+  }
   json.member("own_pages", node.own_pages);
   json.member("allocations", node.total.allocation_count);
   if (known.growth) json.member("grown_pages", node.total.grown_pages);
@@ -123,6 +133,28 @@ void write_group(base::JsonWriter& json, const Trace& trace,
   json.end_array();
 }
 
+void write_user(base::JsonWriter& json, const Trace& trace) {
+  if (!trace.user) return;
+  const model::TraceUser& user = *trace.user;
+  json.key("user");
+  json.begin_object();
+  json.member("samples", user.sample_count);
+  json.member("cut", user.cut_count);
+  json.member("ended_too_soon", user.unmapped_count);
+  json.member("unwinding_ns", user.unwinding_ns);
+  json.key("images");
+  json.begin_array();
+  for (const model::TraceImage& image : user.images) {
+    json.begin_object();
+    json.member("name", image.name);
+    json.member("path", image.path);
+    if (!image.build_id.empty()) json.member("build_id", image.build_id);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+}
+
 void write_node(base::JsonWriter& json, const TraceNode& node) {
   json.member("pages_alloc", node.total.pages);
   json.member("pages_alloc_peak", node.total.peak_pages);
@@ -175,6 +207,7 @@ std::string trace_json(const Trace& trace, base::JsonWriter::Layout layout) {
   json.member("exact", trace.is_exact());
   json.member("sees_bulk", trace.sees_bulk);
   write_trace_faults(json, trace.faults);
+  write_user(json, trace);
   write_tasks(json, trace);
   write_trace_modules(json, trace);
   write_trace_slab(json, trace);

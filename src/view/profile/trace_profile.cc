@@ -91,6 +91,16 @@ void write_frames(const Trace& trace, StringTable& strings,
   }
 }
 
+// Null: it is no file of programs.
+const model::TraceImage* image_of(const Trace& trace,
+                                  const std::string& module) {
+  if (!trace.user) return nullptr;
+  for (const model::TraceImage& image : trace.user->images) {
+    if (image.name == module) return &image;
+  }
+  return nullptr;
+}
+
 void write_sample(const Trace& trace, const TraceLeaf& leaf, uint64_t pages,
                   StringTable& strings, ProtobufWriter& profile) {
   ProtobufWriter sample;
@@ -207,8 +217,11 @@ std::string trace_pprof(const Trace& trace,
   for (const auto& [module, id] : mappings) {
     ProtobufWriter mapping;
     mapping.number(1, id);
-    mapping.number(5, strings.index(module.empty() ? std::string("[kernel]")
-                                                   : base::valid_utf8(module)));
+    const model::TraceImage* image = image_of(trace, module);
+    const std::string& file = image ? image->path : module;
+    mapping.number(5, strings.index(file.empty() ? std::string("[kernel]")
+                                                 : base::valid_utf8(file)));
+    if (image) mapping.number(6, strings.index(image->build_id));
     mapping.number(7, 1);  // it has functions
     profile.message(field::kMapping, mapping);
   }

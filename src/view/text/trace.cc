@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "analysis/trace_error.h"
 #include "base/escape.h"
 #include "base/units.h"
 #include "view/json/trace.h"
@@ -145,6 +146,7 @@ class Amounts {
           const Trace& trace)
       : in_pages_(options.in_pages),
         style_(style),
+        trace_(trace),
         page_bytes_(trace.page_size_bytes),
         mark_(trace.is_exact() ? "" : "~") {}
 
@@ -157,6 +159,12 @@ class Amounts {
     if (numbers.is_peak_exact()) return of(numbers.peak_pages);
     return (style_.utf8 ? "≤" : "<=") + of(numbers.peak_pages);
   }
+  // How far off it may be.
+  std::string error(uint64_t pages) const {
+    const uint64_t off = analysis::trace_error_pages(trace_, pages);
+    if (in_pages_) return base::grouped(off);
+    return base::short_size(off * page_bytes_, style_.unit);
+  }
   std::string spelled_out(uint64_t pages) const {
     if (in_pages_) return mark_ + base::grouped(pages) + " pages";
     return mark_ + base::long_size(pages * page_bytes_, style_.unit);
@@ -165,6 +173,7 @@ class Amounts {
  private:
   bool in_pages_;
   const TextStyle& style_;
+  const Trace& trace_;
   uint64_t page_bytes_;
   std::string mark_;
 };
@@ -197,11 +206,15 @@ bool is_same_chain(const TraceNode& parent) {
 
 class TreeTable {
  public:
-  // Where the past is not known there are no peaks to show.
-  TreeTable(const Amounts& amounts, bool has_peaks)
-      : amounts_(amounts),
-        has_peaks_(has_peaks),
-        table_(columns_of(has_peaks)) {}
+  struct Parts {
+    // Where the past is not known there are no peaks to show.
+    bool has_peaks = true;
+    bool has_errors = false;
+    // The errors are of what was held at the peak.
+    bool is_of_peak = false;
+  };
+  TreeTable(const Amounts& amounts, const Parts& parts, const TextStyle& style)
+      : amounts_(amounts), parts_(parts), table_(columns_of(parts, style)) {}
 
   void add(const TraceNode& node, size_t depth);
   std::string render(const TextStyle& style) const {
@@ -209,29 +222,38 @@ class TreeTable {
   }
 
  private:
-  static std::vector<Column> columns_of(bool has_peaks) {
+  static std::vector<Column> columns_of(const Parts& parts,
+                                        const TextStyle& style) {
     std::vector<Column> columns = {{"NOW"}};
-    if (has_peaks) {
+    if (parts.has_peaks) {
       columns.push_back({"PEAK"});
       columns.push_back({"AT PEAK", Align::Right, 0, 1});
     }
+    if (parts.has_errors) columns.push_back({style.utf8 ? "±" : "+-"});
     columns.push_back({"WHO AND THROUGH WHAT", Align::Left});
     return columns;
   }
   void add_row(const TraceNode& node, size_t depth, bool has_numbers);
 
   const Amounts& amounts_;
-  bool has_peaks_;
+  Parts parts_;
   Table table_;
 };
 
 void TreeTable::add_row(const TraceNode& node, size_t depth, bool has_numbers) {
-  std::vector<Cell> cells(has_peaks_ ? 3 : 1);
+  std::vector<Cell> cells(parts_.has_peaks ? 3 : 1);
   if (has_numbers) {
     cells[0].text = amounts_.of(node.total.pages);
-    if (has_peaks_) {
+    if (parts_.has_peaks) {
       cells[1].text = amounts_.peak(node.total);
       cells[2].text = amounts_.of(node.total.machine_peak_pages);
+    }
+  }
+  if (parts_.has_errors) {
+    cells.emplace_back();
+    if (has_numbers) {
+      cells.back().text = amounts_.error(
+          parts_.is_of_peak ? node.total.machine_peak_pages : node.total.pages);
     }
   }
   const Ink ink = node.group != TraceGroup::Stack ? Ink::Bold
@@ -253,9 +275,13 @@ void TreeTable::add(const TraceNode& node, size_t depth) {
   }
 }
 
-std::string tree_text(const TraceSection& section, const Amounts& amounts,
-                      bool has_peaks, const TextStyle& style) {
-  TreeTable table(amounts, has_peaks);
+std::string tree_text(const TraceSection& section, const Trace& trace,
+                      const Amounts& amounts, const TextStyle& style) {
+  TreeTable table(
+      amounts,
+      {trace.has_peaks, trace.user.has_value() && trace.sample_period > 1,
+       section.spec.tree.order == analysis::TraceOrder::ByMachinePeak},
+      style);
   table.add(section.tree, 0);
   return table.render(style);
 }
@@ -308,6 +334,30 @@ std::string head_text(const Trace& trace, const Amounts& amounts) {
                         trace.sample_period);
   }
   return text + "\n";
+}
+
+// What it took to unwind the stacks of programs, and which could not be.
+std::string user_text(const Trace& trace) {
+  if (!trace.user) return {};
+  const model::TraceUser& user = *trace.user;
+  const double percent = trace.elapsed_ns == 0
+                             ? 0
+                             : 100.0 * static_cast<double>(user.unwinding_ns) /
+                                   static_cast<double>(trace.elapsed_ns);
+  std::string text = fmt::format(
+      "  {} stacks of programs, unwound in {} ({:.1f} % of a CPU)\n",
+      base::grouped(user.sample_count), base::long_duration(user.unwinding_ns),
+      percent);
+  if (user.cut_count > 0) {
+    text +=
+        fmt::format("  {} of them could not be followed to their beginning\n",
+                    base::grouped(user.cut_count));
+  }
+  if (user.unmapped_count > 0) {
+    text += fmt::format("  {} are of processes that ended too soon\n",
+                        base::grouped(user.unmapped_count));
+  }
+  return text;
 }
 
 // Every way to be wrong that was met.
@@ -364,7 +414,7 @@ std::string section_text(const TraceSection& section, const Trace& trace,
     case TraceReportKind::CgroupSummary:
     case TraceReportKind::Tree:
     case TraceReportKind::Peak:
-      return tree_text(section, amounts, trace.has_peaks, style);
+      return tree_text(section, trace, amounts, style);
     case TraceReportKind::Growth:
       return growth_text(section, trace, amounts, style);
     case TraceReportKind::Modules:
@@ -385,7 +435,7 @@ std::string trace_text(const analysis::TraceReport& report,
   const Amounts amounts(options, style, trace);
   std::string text;
   if (!options.has_banners) {
-    text = head_text(trace, amounts) + faults_text(trace);
+    text = head_text(trace, amounts) + user_text(trace) + faults_text(trace);
     for (const std::string& note : trace.notes)
       text += wrapped(style, Ink::Dim, 2, note);
   }

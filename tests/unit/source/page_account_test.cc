@@ -112,6 +112,21 @@ TEST(PageAccount, ASampleFollowsFramesFromAllocationToFree) {
   EXPECT_EQ(account.faults().untracked_freed, 0U);
 }
 
+TEST(PageAccount, APageMayCountForSeveral) {
+  PageAccount account(1);
+  account.alloc({64, 0}, {1, 1}, 1, 6);
+  account.alloc({128, 1}, {1, 1}, 2, 3);
+  EXPECT_EQ(account.machine().pages, 64 + 2 * 8);
+  EXPECT_EQ(account.nodes()[0].allocation_count, 64U + 8U);
+  account.free_each(128, 0b10);
+  EXPECT_EQ(account.machine().pages, 64 + 8);
+  account.move(64, 70);
+  account.free({70, 0});
+  EXPECT_EQ(account.machine().pages, 8);
+  EXPECT_EQ(account.machine().peak_pages, 64 + 2 * 8);
+  EXPECT_EQ(account.faults().untracked_freed, 0U);
+}
+
 TEST(PageAccount, BuildsLeavesTasksAndLows) {
   PageAccount account(1);
   account.alloc({1, 3}, {0, 1}, 100);

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Tells which code of which program took pages, of a sample of them, and when
+// they are given back.
+//
+// Programs are built without frame pointers, so the way into the kernel cannot
+// be unwound here: a record has the registers and the top of the stack, and
+// user space unwinds those. That is dear, and so only a sample is told of,
+// which becomes rarer when there is much to tell: each record says how many
+// pages its own stand for. A block of 2^order pages is as likely to be told of
+// as 2^order pages would be, and certain where that is more than the period.
+//
+// Frames that were told of are marked, a bit for each, and a free of one with a
+// mark is told of: whoever gives it back, after whatever time.
+#include "common.h"
+// The order matters: it needs the kernel's integer names.
+#include "user.h"
+// The order matters: it brings the helpers.
+#include "known_page.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+enum {
+  kMostOrder = 20,
+  kWordShift = 6,
+  kStackPointer = 19,  // among the registers
+  // The first samples of a process are told of at once: what is mapped into it
+  // must be read while it lives.
+  kUrgentSamples = 8,
+  // Later so many together: waking somebody costs more than a sample does.
+  kWakeEvery = 16,
+};
+#define NS_PER_S 1000000000ULL
+
+// --- set by user space before loading ---------------------------------------
+
+const volatile __u32 section_count = 0;
+const volatile __u32 least_shift = 6;  // one page in 2^6 when there is time
+
+// --- shared with user space while running ------------------------------------
+
+__u32 is_on = 0;
+__u64 page_array = 0;  // address of the struct of frame 0
+__u32 page_struct_bytes = 64;
+__u64 samples_per_second = 4000;  // as user space can unwind
+__s64 allowance = 4000;           // samples that may be told of now
+__u64 allowance_ns = 0;
+struct tm_user_faults faults = {};
+struct tm_known_page known = {};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, TM_USER_PROCESSES);
+  __type(key, __u32);
+  __type(value, struct tm_user_process);
+} followed SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);  // set before loading
+  __type(key, __u32);
+  __type(value, struct tm_user_marks);
+} marks SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_RINGBUF);
+  __uint(max_entries, TM_USER_RING_BYTES);
+} records SEC(".maps");
+
+SEC("syscall")
+int look_around(void* context) {
+  known.page_struct_bytes = bpf_core_type_size(struct page);
+  known.address = first_page_of(known.fd);
+  return 0;
+}
+
+// --- marks -------------------------------------------------------------------
+
+static __always_inline __u64 frame_of(__u64 page) {
+  if (page_struct_bytes == 64) return (page - page_array) >> 6;
+  return (page - page_array) / page_struct_bytes;
+}
+
+static __always_inline __u64* word_of(__u64 frame) {
+  const __u32 section = frame >> TM_USER_SECTION_SHIFT;
+  struct tm_user_marks* found;
+  if (frame >> TM_USER_SECTION_SHIFT >= section_count) return 0;
+  found = bpf_map_lookup_elem(&marks, &section);
+  if (!found) return 0;
+  return &found->words[(frame >> kWordShift) % TM_USER_WORDS];
+}
+
+// Of a block within one word.
+static __always_inline __u64 bits_of(__u64 frame, __u32 order) {
+  const __u64 all =
+      order >= kWordShift ? ~0ULL : (1ULL << (1U << (order & 7))) - 1;
+  return all << (frame & 63);
+}
+
+// A callback may only be handed what lies on the caller's stack.
+struct tm_word_walk {
+  __u64 frame;
+  __u32 order;
+};
+
+static long mark_word(__u32 index, void* context) {
+  const struct tm_word_walk* walk = context;
+  const __u64 frame = walk->frame + ((__u64)index << kWordShift);
+  __u64* word = word_of(frame);
+  if (!word) {
+    __sync_fetch_and_add(&faults.out_of_range, 1);
+    return 1;
+  }
+  __sync_fetch_and_or(word, bits_of(frame, walk->order));
+  return 0;
+}
+
+static long unmark_word(__u32 index, void* context) {
+  const struct tm_word_walk* walk = context;
+  const __u64 frame = walk->frame + ((__u64)index << kWordShift);
+  const __u64 bits = bits_of(frame, walk->order);
+  __u64* word = word_of(frame);
+  struct tm_user_given* record;
+  __u64 marked;
+  if (!word) return 1;
+  if (!(*(volatile __u64*)word & bits)) return 0;
+  marked = __sync_fetch_and_and(word, ~bits) & bits;
+  if (!marked) return 0;
+  record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
+  if (!record) {
+    __sync_fetch_and_add(&faults.lost_records, 1);
+    return 0;
+  }
+  record->kind = TM_USER_GIVEN;
+  record->reserved = 0;
+  record->frame = frame & ~63ULL;
+  record->bits = marked;
+  bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+  return 0;
+}
+
+// --- how many ----------------------------------------------------------------
+
+// Samples are allowed as a rate, of which a second's worth may be saved up. The
+// less is left of that the rarer they become, so that no burst is cut off: what
+// is sampled depends on the past alone, and each sample knows its weight.
+static __always_inline __u32 period_shift(void) {
+  const __u64 now = bpf_ktime_get_ns();
+  const __s64 most = samples_per_second;
+  const __u64 passed = now - allowance_ns;
+  __s64 left = allowance;
+  if (passed * most >= NS_PER_S) {
+    left += passed > NS_PER_S ? most : passed * most / NS_PER_S;
+    if (left > most) left = most;
+    allowance = left;
+    allowance_ns = now;
+  }
+  if (bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) > TM_USER_RING_BYTES / 2)
+    left = 0;
+  for (__u32 rarer = 0; rarer < TM_USER_MOST_RARER; ++rarer)
+    if (left > most >> (rarer + 1)) return least_shift + rarer;
+  return least_shift + TM_USER_MOST_RARER;
+}
+
+// --- pages -------------------------------------------------------------------
+
+static __always_inline void fill_taken(void* context,
+                                       struct tm_user_taken* record,
+                                       __u32 steps) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  const void* registers = (void*)bpf_task_pt_regs(task);
+  long bytes =
+      bpf_get_stack(context, record->kernel, sizeof(record->kernel), 0);
+  __u64 at;
+  record->kernel_depth = bytes > 0 ? bytes / sizeof(record->kernel[0]) : 0;
+  record->stack_bytes = 0;
+  record->has_space = task->mm != 0;
+  if (!record->has_space ||
+      bpf_probe_read_kernel(record->registers, sizeof(record->registers),
+                            registers)) {
+    record->has_space = 0;
+    return;
+  }
+  at = record->registers[kStackPointer];
+  for (__u32 i = 0; i < TM_USER_STEPS; ++i) {
+    if (i >= steps) break;
+    if (bpf_probe_read_user(record->stack + i * TM_USER_STEP_BYTES,
+                            TM_USER_STEP_BYTES,
+                            (void*)(at + i * TM_USER_STEP_BYTES)))
+      break;
+    record->stack_bytes += TM_USER_STEP_BYTES;
+  }
+}
+
+SEC("raw_tp/mm_page_alloc")
+int on_alloc(struct bpf_raw_tracepoint_args* context) {
+  const __u64 page = context->args[0];
+  const __u32 order = context->args[1];
+  struct tm_word_walk walk;
+  struct tm_user_process* process;
+  struct tm_user_taken* record;
+  __u64 sample;
+  __u64 frame;
+  __u64 hash;
+  __u32 shift;
+  __u32 tgid;
+  if (!is_on || !page || order > kMostOrder) return 0;
+  frame = frame_of(page);
+  // Before anything else, so that most of what others take costs no more.
+  hash = mixed(frame) >> 8;
+  if (hash & (((1ULL << least_shift) - 1) >> order)) return 0;
+  tgid = bpf_get_current_pid_tgid() >> 32;
+  process = bpf_map_lookup_elem(&followed, &tgid);
+  if (!process) return 0;
+  shift = period_shift();
+  if (hash & (((1ULL << shift) - 1) >> order)) return 0;
+  record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
+  if (!record) {
+    __sync_fetch_and_add(&faults.lost_pages,
+                         1ULL << (shift > order ? shift : order));
+    return 0;
+  }
+  if (allowance > 0) __sync_fetch_and_add(&allowance, -1);
+  record->kind = TM_USER_TAKEN;
+  record->tgid = tgid;
+  record->tid = bpf_get_current_pid_tgid();
+  record->order = order;
+  record->weight = shift > order ? shift - order : 0;
+  record->reserved = 0;
+  record->frame = frame;
+  record->time_ns = bpf_ktime_get_ns();
+  sample = __sync_fetch_and_add(&process->sample_count, 1);
+  // What is not copied is not touched: most of a sample's price is that its
+  // part of the ring is in no cache.
+  fill_taken(context, record,
+             sample % TM_USER_WHOLE_EVERY && process->stack_steps
+                 ? process->stack_steps
+                 : TM_USER_STEPS);
+  walk.frame = frame;
+  walk.order = order;
+  if (order <= kWordShift)
+    mark_word(0, &walk);
+  else
+    bpf_loop(1U << (order - kWordShift), mark_word, &walk, 0);
+  bpf_ringbuf_submit(record, sample < kUrgentSamples || sample % kWakeEvery == 0
+                                 ? BPF_RB_FORCE_WAKEUP
+                                 : BPF_RB_NO_WAKEUP);
+  return 0;
+}
+
+// Nearly all that is given back has no mark, and should cost no more than that.
+static __always_inline bool is_unmarked(__u64 frame, __u32 order) {
+  const __u64* word = word_of(frame);
+  return !word || !(*(volatile __u64*)word & bits_of(frame, order));
+}
+
+SEC("raw_tp/mm_page_free")
+int on_free(struct bpf_raw_tracepoint_args* context) {
+  const __u64 page = context->args[0];
+  const __u32 order = context->args[1];
+  struct tm_word_walk walk;
+  __u64 frame;
+  if (!is_on || !page || order > kMostOrder) return 0;
+  frame = frame_of(page);
+  if (order <= kWordShift && is_unmarked(frame, order)) return 0;
+  walk.frame = frame;
+  walk.order = order;
+  if (order <= kWordShift)
+    unmark_word(0, &walk);
+  else
+    bpf_loop(1U << (order - kWordShift), unmark_word, &walk, 0);
+  return 0;
+}
+
+// --- processes ---------------------------------------------------------------
+
+static __always_inline void tell(struct tm_user_life* life) {
+  life->time_ns = bpf_ktime_get_ns();
+  if (bpf_ringbuf_output(&records, life, sizeof(*life), BPF_RB_FORCE_WAKEUP))
+    __sync_fetch_and_add(&faults.lost_records, 1);
+}
+
+SEC("raw_tp/sched_process_fork")
+int on_fork(struct bpf_raw_tracepoint_args* context) {
+  const struct task_struct* parent = (void*)context->args[0];
+  const struct task_struct* child = (void*)context->args[1];
+  struct tm_user_process process = {};
+  struct tm_user_life life = {.kind = TM_USER_FORKED};
+  life.parent = BPF_CORE_READ(parent, tgid);
+  life.tgid = BPF_CORE_READ(child, tgid);
+  if (life.parent == life.tgid) return 0;
+  if (!bpf_map_lookup_elem(&followed, &life.parent)) return 0;
+  if (bpf_map_update_elem(&followed, &life.tgid, &process, BPF_ANY)) {
+    __sync_fetch_and_add(&faults.processes_full, 1);
+    return 0;
+  }
+  if (is_on) tell(&life);
+  return 0;
+}
+
+SEC("raw_tp/sched_process_exec")
+int on_exec(struct bpf_raw_tracepoint_args* context) {
+  const struct task_struct* task = bpf_get_current_task_btf();
+  struct tm_user_life life = {.kind = TM_USER_EXECED};
+  struct tm_user_process* process;
+  const struct mm_struct* mm;
+  __u64 first;
+  __u64 size;
+  life.tgid = bpf_get_current_pid_tgid() >> 32;
+  process = bpf_map_lookup_elem(&followed, &life.tgid);
+  if (!process || !is_on) return 0;
+  process->sample_count = 0;
+  process->stack_steps = 0;
+  bpf_get_current_comm(life.comm, sizeof(life.comm));
+  mm = BPF_CORE_READ(task, mm);
+  first = BPF_CORE_READ(mm, arg_start);
+  size = BPF_CORE_READ(mm, arg_end) - first;
+  if (size > TM_USER_COMMAND_BYTES) size = TM_USER_COMMAND_BYTES;
+  if (!bpf_probe_read_user(life.command, size, (void*)first))
+    life.command_bytes = size;
+  tell(&life);
+  return 0;
+}
+
+SEC("raw_tp/sched_process_exit")
+int on_exit(struct bpf_raw_tracepoint_args* context) {
+  const struct task_struct* task = bpf_get_current_task_btf();
+  struct tm_user_life life = {.kind = TM_USER_EXITED};
+  life.tgid = bpf_get_current_pid_tgid() >> 32;
+  if (!bpf_map_lookup_elem(&followed, &life.tgid)) return 0;
+  if (BPF_CORE_READ(task, signal, live.counter) > 0) return 0;
+  bpf_map_delete_elem(&followed, &life.tgid);
+  if (is_on) tell(&life);
+  return 0;
+}

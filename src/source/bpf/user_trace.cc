@@ -1,0 +1,464 @@
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+// The order matters: the shared headers need the kernel's integer names.
+#include <bpf/known_page.h>
+#include <bpf/user.h>
+#include <bpf/user.skel.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/page_size.h"
+#include "parse/process_files.h"
+#include "source/bpf/known_page.h"
+#include "source/bpf/loading.h"
+#include "source/bpf/trace_tables.h"
+#include "source/live_trace.h"
+#include "source/process_source.h"
+#include "source/user_account.h"
+#include "source/user_unwinder.h"
+
+namespace tidemark::source {
+namespace {
+
+struct Destroy {
+  void operator()(user_bpf* skeleton) const { user_bpf__destroy(skeleton); }
+  void operator()(ring_buffer* ring) const { ring_buffer__free(ring); }
+};
+
+// Of the program's own frame on top of each stack of the kernel's, which lies
+// where the compiler put the call.
+constexpr uint32_t kOwnFrames = 1;
+
+uint64_t thread_cpu_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<uint64_t>(now.tv_nsec);
+}
+
+// How many samples a second may be told of, so that unwinding takes a tenth of
+// a CPU, by what it took of late.
+class UnwindingBudget {
+ public:
+  void spent(uint64_t ns) {
+    total_ns_ += ns;
+    recent_ns_ += ns;
+    constexpr uint64_t kMany = 512;
+    if (++recent_count_ < kMany) return;
+    recent_ns_ /= 2;
+    recent_count_ /= 2;
+  }
+  // Reading the files of a program comes once, and is no measure of what
+  // follows.
+  uint64_t samples_per_second() const {
+    constexpr uint64_t kShareNs = 100'000'000;  // of each second
+    constexpr uint64_t kFilesNs = 100'000'000;
+    if (total_ns_ < kFilesNs || recent_ns_ == 0) return kMost;
+    return std::clamp(kShareNs * recent_count_ / recent_ns_, kFewest, kMost);
+  }
+  uint64_t total_ns() const { return total_ns_; }
+
+ private:
+  static constexpr uint64_t kFewest = 100;
+  static constexpr uint64_t kMost = 4000;
+  uint64_t total_ns_ = 0;
+  uint64_t recent_ns_ = 0;
+  uint64_t recent_count_ = 0;
+};
+
+// How much of the stacks of a process is worth copying: a step more than was
+// needed of any of late.
+class StackDepth {
+ public:
+  // The steps to copy from here on, when there is something new to say.
+  std::optional<uint32_t> learn(size_t used_bytes, bool is_whole) {
+    needed_ = std::max(needed_, is_whole ? used_bytes / TM_USER_STEP_BYTES + 2
+                                         : size_t{TM_USER_STEPS});
+    constexpr uint32_t kEnough = 4 * TM_USER_WHOLE_EVERY;
+    const bool is_time = ++count_ % kEnough == 0;
+    const auto steps =
+        static_cast<uint32_t>(std::min<size_t>(needed_, TM_USER_STEPS));
+    if (is_time) needed_ = 0;
+    if (steps == told_ || (!is_time && steps < told_)) return std::nullopt;
+    told_ = steps;
+    return steps;
+  }
+
+ private:
+  size_t needed_ = 0;
+  uint32_t count_ = 0;
+  uint32_t told_ = TM_USER_STEPS;  // 0 there
+};
+
+class UserTrace : public LiveTrace {
+ public:
+  explicit UserTrace(const Roots& roots) : roots_(roots) {}
+  base::Status configure(const TraceOptions& options);
+
+  void go() override;
+  void drain() override;
+  int wake_fd() const override { return ring_buffer__epoll_fd(ring_.get()); }
+  void freeze() override;
+  void look() override;
+  Height height() const override;
+  base::Result<model::Trace> read(const Roots& roots) override;
+
+ private:
+  // What is known of the code of one process. Until it execs, a child has its
+  // parent's.
+  struct Process {
+    std::shared_ptr<UserSpace> space;
+    uint64_t next_reading_ns = 0;
+    uint64_t pause_ns = 0;
+    StackDepth depth;
+  };
+
+  base::Status load();
+  base::Status find_array() const;
+  base::Status follow(int32_t pid);
+  static int take_record(void* context, void* data, size_t size);
+  void take(const tm_user_taken& taken);
+  void take_life(const tm_user_life& life);
+  std::vector<uint32_t> user_frames_of(const tm_user_taken& taken);
+  bool read_space(int32_t pid, Process& process);
+  void tell_depth(int32_t pid, uint32_t steps) const;
+  void add_named(std::string_view symbol, std::vector<uint32_t>& frames);
+  void fill_user(model::TraceUser& user) const;
+  model::TraceFaults faults_so_far(model::TraceFaults faults) const;
+
+  const Roots& roots_;
+  std::unique_ptr<user_bpf, Destroy> skeleton_;
+  std::unique_ptr<ring_buffer, Destroy> ring_;
+  std::unique_ptr<UserAccount> account_;
+  std::unordered_map<int32_t, Process> processes_;
+  UnwindingBudget budget_;
+  model::TraceUser counts_;
+  uint64_t page_size_ = 4096;
+  uint64_t kernel_bytes_ = 0;
+  uint64_t started_realtime_ns_ = 0;
+  uint64_t started_ns_ = 0;
+  uint64_t ended_ns_ = 0;
+  std::vector<std::string> notes_;
+};
+
+base::Status UserTrace::configure(const TraceOptions& options) {
+  if (!options.filter.tree_pid) {
+    return base::fail(base::ErrorKind::Misused,
+                      "stacks of programs are of a process",
+                      "--user --pid PID, or --user -- CMD");
+  }
+  page_size_ = base::page_bytes();
+  base::Result<std::vector<MeantCode>> code =
+      find_meant_code(roots_, {}, {}, notes_);
+  if (!code) return code.error();
+  account_ = std::make_unique<UserAccount>(roots_, std::move(*code));
+  skeleton_.reset(user_bpf__open());
+  if (!skeleton_) return bpf_error("cannot open the BPF programs", errno);
+  base::Result<Sections> sections = find_sections(roots_, page_size_);
+  if (!sections) return sections.error();
+  const auto count = static_cast<uint32_t>(sections->first_chunk.size());
+  skeleton_->rodata->section_count = count;
+  skeleton_->rodata->least_shift =
+      static_cast<uint32_t>(std::countr_zero(options.sample_period));
+  bpf_map__set_max_entries(skeleton_->maps.marks, count);
+  kernel_bytes_ = uint64_t{count} * sizeof(tm_user_marks) + TM_USER_RING_BYTES;
+  base::Status status = load();
+  if (!status) return status;
+  return follow(*options.filter.tree_pid);
+}
+
+base::Status UserTrace::load() {
+  int result = user_bpf__load(skeleton_.get());
+  if (result != 0) return bpf_error("cannot load the BPF programs", -result);
+  base::Status status = find_array();
+  if (!status) return status;
+  ring_.reset(ring_buffer__new(bpf_map__fd(skeleton_->maps.records),
+                               take_record, this, nullptr));
+  if (!ring_) return bpf_error("cannot map the BPF ring", errno);
+  result = user_bpf__attach(skeleton_.get());
+  if (result != 0) return bpf_error("cannot attach the BPF programs", -result);
+  return base::Ok{};
+}
+
+base::Status UserTrace::find_array() const {
+  base::Result<KnownPage> page = KnownPage::make();
+  if (!page) return page.error();
+  skeleton_->bss->known.fd = page->fd();
+  bpf_test_run_opts options{};
+  options.sz = sizeof options;
+  const int fd = bpf_program__fd(skeleton_->progs.look_around);
+  if (bpf_prog_test_run_opts(fd, &options) != 0) {
+    return bpf_error("cannot run a BPF program", errno);
+  }
+  base::Result<uint64_t> array = page->array_address(skeleton_->bss->known);
+  if (!array) return array.error();
+  skeleton_->bss->page_array = *array;
+  skeleton_->data->page_struct_bytes = skeleton_->bss->known.page_struct_bytes;
+  return base::Ok{};
+}
+
+// Forks are followed already: who is born while we look is either listed or
+// told of.
+base::Status UserTrace::follow(int32_t pid) {
+  base::Result<model::ProcessId> target =
+      find_process(roots_, std::to_string(pid));
+  if (!target) return target.error();
+  CollectOptions options;
+  options.selection = {{*target}, true};
+  const int map = bpf_map__fd(skeleton_->maps.followed);
+  const tm_user_process process{};
+  // First of all, so that its children are told of.
+  bpf_map_update_elem(map, &pid, &process, BPF_ANY);
+  base::Result<std::vector<int32_t>> pids =
+      ProcessSource(roots_, std::move(options)).choose_pids();
+  if (!pids) return pids.error();
+  for (int32_t each : *pids) {
+    if (bpf_map_update_elem(map, &each, &process, BPF_ANY) != 0) {
+      return bpf_error("cannot name a process to BPF", errno);
+    }
+    account_->tasks().find(each);
+    read_space(each, processes_[each]);
+  }
+  return base::Ok{};
+}
+
+bool UserTrace::read_space(int32_t pid, Process& process) {
+  base::Result<std::unique_ptr<UserSpace>> space =
+      UserSpace::read(roots_, pid, account_->frames());
+  if (!space) return false;
+  if (process.space && process.space->has_same_code(**space)) return false;
+  process.space = std::move(*space);
+  return true;
+}
+
+int UserTrace::take_record(void* context, void* data, size_t size) {
+  auto& trace = *static_cast<UserTrace*>(context);
+  uint32_t kind = 0;
+  if (size < sizeof kind) return 0;
+  std::memcpy(&kind, data, sizeof kind);
+  switch (kind) {
+    case TM_USER_TAKEN:
+      trace.take(*static_cast<const tm_user_taken*>(data));
+      break;
+    case TM_USER_GIVEN: {
+      const auto& given = *static_cast<const tm_user_given*>(data);
+      trace.account_->give(given.frame, given.bits);
+      break;
+    }
+    default:
+      trace.take_life(*static_cast<const tm_user_life*>(data));
+  }
+  return 0;
+}
+
+void UserTrace::take_life(const tm_user_life& life) {
+  const auto pid = static_cast<int32_t>(life.tgid);
+  TraceTasks& tasks = account_->tasks();
+  switch (life.kind) {
+    case TM_USER_FORKED: {
+      const auto parent = static_cast<int32_t>(life.parent);
+      processes_[pid].space = processes_[parent].space;
+      tasks.forked(pid, parent, life.time_ns);
+      break;
+    }
+    case TM_USER_EXECED: {
+      std::string command(parse::parse_command_line(
+          {life.command,
+           std::min<size_t>(life.command_bytes, sizeof life.command)}));
+      std::ranges::replace(command, '\0', ' ');
+      tasks.renamed(pid, text_of(life.comm));
+      tasks.execed(pid, std::move(command));
+      Process& process = processes_[pid] = {};
+      read_space(pid, process);
+      break;
+    }
+    case TM_USER_EXITED:
+      tasks.exited(pid);
+      processes_.erase(pid);
+      break;
+    default:
+      break;
+  }
+}
+
+void UserTrace::add_named(std::string_view symbol,
+                          std::vector<uint32_t>& frames) {
+  frames.push_back(
+      account_->frames().keep({0, std::string(symbol), 0, {}, {}}));
+}
+
+// What is mapped may have changed since it was read. That is not asked again
+// and again where code lies outside of all files.
+std::vector<uint32_t> UserTrace::user_frames_of(const tm_user_taken& taken) {
+  constexpr uint64_t kFirstPauseNs = 5'000'000;
+  constexpr uint64_t kLongestPauseNs = 1'000'000'000;
+  const auto pid = static_cast<int32_t>(taken.tgid);
+  const UserDump dump = {
+      static_cast<int32_t>(taken.tid),
+      {reinterpret_cast<const uint64_t*>(taken.registers), TM_USER_REGISTERS},
+      {taken.stack,
+       std::min<uint32_t>(taken.stack_bytes, TM_USER_STACK_BYTES)}};
+  Process& process = processes_[pid];
+  UserStack stack;
+  if (process.space) stack = process.space->unwind(dump);
+  const uint64_t now = base::monotonic_ns();
+  if ((!process.space || stack.has_strangers || !stack.is_whole) &&
+      now >= process.next_reading_ns) {
+    process.pause_ns =
+        std::clamp(process.pause_ns * 2, kFirstPauseNs, kLongestPauseNs);
+    process.next_reading_ns = now + process.pause_ns;
+    if (read_space(pid, process)) stack = process.space->unwind(dump);
+  }
+  if (!process.space) {
+    ++counts_.unmapped_count;
+    add_named("[ended before its code was known]", stack.frames);
+    return std::move(stack.frames);
+  }
+  const std::optional<uint32_t> steps =
+      process.depth.learn(stack.used_bytes, stack.is_whole);
+  if (steps) tell_depth(pid, *steps);
+  if (!stack.is_whole) {
+    ++counts_.cut_count;
+    add_named(model::kCutFrame, stack.frames);
+  }
+  return std::move(stack.frames);
+}
+
+// The count of samples beside it may lose some: it only says when to wake us.
+void UserTrace::tell_depth(int32_t pid, uint32_t steps) const {
+  const int map = bpf_map__fd(skeleton_->maps.followed);
+  tm_user_process process{};
+  if (bpf_map_lookup_elem(map, &pid, &process) != 0) return;
+  process.stack_steps = steps;
+  // Not where it has ended meanwhile.
+  bpf_map_update_elem(map, &pid, &process, BPF_EXIST);
+}
+
+void UserTrace::take(const tm_user_taken& taken) {
+  const uint64_t started_ns = thread_cpu_ns();
+  ++counts_.sample_count;
+  std::vector<uint32_t> frames;
+  if (taken.has_space != 0) {
+    frames = user_frames_of(taken);
+  } else {
+    add_named("[outside of the program]", frames);
+  }
+  const uint32_t depth =
+      std::min<uint32_t>(taken.kernel_depth, TM_USER_KERNEL_DEPTH);
+  UserBlock block;
+  block.block = {taken.frame, taken.order};
+  block.weight_shift = taken.weight;
+  block.pid = static_cast<int32_t>(taken.tgid);
+  block.time_ns = taken.time_ns;
+  if (depth > kOwnFrames) {
+    block.kernel_addresses = {
+        reinterpret_cast<const uint64_t*>(taken.kernel) + kOwnFrames,
+        depth - kOwnFrames};
+  }
+  block.user_frames = frames;
+  account_->take(block);
+  budget_.spent(thread_cpu_ns() - started_ns);
+}
+
+void UserTrace::go() {
+  started_realtime_ns_ = base::realtime_ns();
+  started_ns_ = base::monotonic_ns();
+  skeleton_->bss->is_on = 1;
+}
+
+void UserTrace::drain() {
+  ring_buffer__consume(ring_.get());
+  __atomic_store_n(&skeleton_->data->samples_per_second,
+                   budget_.samples_per_second(), __ATOMIC_RELAXED);
+}
+
+void UserTrace::freeze() {
+  if (skeleton_->bss->is_on == 0) return;
+  skeleton_->bss->is_on = 0;
+  ended_ns_ = base::monotonic_ns();
+  user_bpf__detach(skeleton_.get());
+  // Waits for all programs that run now.
+  ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+  ring_buffer__consume(ring_.get());
+}
+
+void UserTrace::look() {
+  account_->look(base::monotonic_ns() - started_ns_);
+}
+
+LiveTrace::Height UserTrace::height() const {
+  const auto bytes = [this](int64_t pages) {
+    return pages > 0 ? static_cast<uint64_t>(pages) * page_size_ : 0;
+  };
+  return {bytes(account_->sum().pages), bytes(account_->sum().peak_pages)};
+}
+
+void UserTrace::fill_user(model::TraceUser& user) const {
+  user.sample_count = counts_.sample_count;
+  user.cut_count = counts_.cut_count;
+  user.unmapped_count = counts_.unmapped_count;
+  user.unwinding_ns = budget_.total_ns();
+}
+
+model::TraceFaults UserTrace::faults_so_far(model::TraceFaults faults) const {
+  const auto& seen = skeleton_->bss->faults;
+  faults.lost_events = seen.lost_pages + seen.lost_records;
+  faults.out_of_range += seen.out_of_range;
+  faults.table_full += seen.processes_full;
+  faults.missed_events =
+      recursion_misses({bpf_program__fd(skeleton_->progs.on_alloc),
+                        bpf_program__fd(skeleton_->progs.on_free)});
+  return faults;
+}
+
+base::Result<model::Trace> UserTrace::read(const Roots&) {
+  const uint64_t now_ns = ended_ns_ != 0 ? ended_ns_ : base::monotonic_ns();
+  model::Trace trace = account_->read(
+      now_ns,
+      ended_ns_ != 0 ? FrameNames::Patience::None : FrameNames::Patience::Some,
+      notes_);
+  trace.backend = model::TraceBackend::Bpf;
+  trace.started_realtime_ns = started_realtime_ns_;
+  trace.elapsed_ns = now_ns - started_ns_;
+  trace.page_size_bytes = page_size_;
+  if (account_->peak_ns() > started_ns_) {
+    trace.peak_realtime_ns =
+        started_realtime_ns_ + account_->peak_ns() - started_ns_;
+  }
+  trace.faults = faults_so_far(trace.faults);
+  trace.kernel_bytes = kernel_bytes_;
+  trace.notes = notes_;
+  fill_user(*trace.user);
+  return trace;
+}
+
+}  // namespace
+
+LiveTraceResult prepare_user_trace(const Roots& roots,
+                                   const TraceOptions& options) {
+#ifndef __x86_64__
+  return base::fail(base::ErrorKind::Unsupported,
+                    "stacks of programs are known of x86-64 alone");
+#endif
+  const BpfLoading loading;
+  auto trace = std::make_unique<UserTrace>(roots);
+  base::Status status = trace->configure(options);
+  if (!status) return status.error();
+  return LiveTraceResult(std::move(trace));
+}
+
+}  // namespace tidemark::source

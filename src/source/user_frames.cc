@@ -1,0 +1,24 @@
+#include "source/user_frames.h"
+
+namespace tidemark::source {
+
+uint32_t UserFrames::keep(const model::TraceFrame& frame) {
+  auto [at, is_new] =
+      known_.try_emplace({frame.address, frame.symbol, frame.module},
+                         static_cast<uint32_t>(frames_.size()));
+  if (is_new) frames_.push_back(frame);
+  return at->second;
+}
+
+std::string UserFrames::keep_image(const std::string& path,
+                                   const std::string& build_id) {
+  std::string name = path.substr(path.rfind('/') + 1);
+  for (const model::TraceImage& image : images_) {
+    if (image.path == path && image.build_id == build_id) return image.name;
+    if (image.name == name) name = path;
+  }
+  images_.push_back({name, path, build_id});
+  return name;
+}
+
+}  // namespace tidemark::source
