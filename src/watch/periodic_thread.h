@@ -12,8 +12,8 @@ namespace tidemark::watch {
 
 struct PeriodicOptions {
   uint64_t period_ns = 1'000'000'000;
-  // Of the time at most, on a machine where the work takes long: ticks are then
-  // left out and counted.
+  // Of a core at most, where the work takes long: ticks are then left out and
+  // counted.
   double most_share = 1;
   bool begins_at_once = true;  // else after the first period
 };

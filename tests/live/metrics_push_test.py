@@ -134,16 +134,20 @@ class ToOthers(unittest.TestCase):
                 receiver.headers["X-Prometheus-Remote-Write-Version"], "0.1.0")
 
     def test_it_is_snappy_to_the_library(self):
-        try:
-            import snappy  # pylint: disable=import-outside-toplevel
-        except ImportError:
+        # Debian's own interpreter has Debian's modules.
+        read = [shutil.which("python3", path="/usr/bin") or "python3", "-c",
+                "import snappy, sys; sys.stdout.buffer.write("
+                "snappy.decompress(sys.stdin.buffer.read()))"]
+        if subprocess.run(read, input=b"\0", capture_output=True,
+                          check=False).returncode != 0:
             self.skipTest("python3-snappy is not installed")
         folder = scratch(self)
         with Receiver() as receiver:
             run("metrics", "--queue", folder / "q", "--once", "--push",
                 receiver.url)
             packed = receiver.bodies[0]
-        plain = snappy.decompress(packed)
+        plain = subprocess.run(read, input=packed, capture_output=True,
+                               check=True).stdout
         self.assertIn(b"tidemark_ledger_bytes", plain)
         self.assertLess(4 * len(packed), len(plain))
 

@@ -3,8 +3,10 @@
 size."""
 
 import os
+import pathlib
 import re
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -13,7 +15,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from engines import Metrics, Prometheus, fetch, parse, scratch, values
-from live import NOBODY, PAGE, Python, is_root, public_tidemark, run, wait_for
+from live import NOBODY, PAGE, is_root, run, wait_for
 
 PAGES = 20011  # a prime; 78 MiB
 HOLD = """
@@ -30,9 +32,6 @@ SPIKE = """
         time.sleep({seconds})
         area.close()
     signal.signal(signal.SIGUSR1, spike)
-    import sys
-    print("ready", flush=True)
-    while True: time.sleep(1)
 """
 needs_prometheus = unittest.skipUnless(
     shutil.which("prometheus") and shutil.which("promtool"),
@@ -139,7 +138,7 @@ class Scraped(unittest.TestCase):
         with Metrics("--pss-interval", "never", "--sample", "50ms") as server:
             for scraper in ("a", "b"):
                 self.assertLess(peak(server.scrape(scraper)), spike)
-            process.send_signal(10)
+            process.send_signal(signal.SIGUSR1)
             time.sleep(1.5)
             samples = server.scrape("a")
             self.assertGreaterEqual(peak(samples), spike)
@@ -178,7 +177,7 @@ class Scraped(unittest.TestCase):
         folder = scratch(self)
         churn = subprocess.Popen(
             ["bash", "-c", "i=0; while :; do i=$((i+1)); "
-             f"(exec -a job$i sleep 0.01); done"], stdin=subprocess.DEVNULL)
+             "(exec -a job$i sleep 0.01); done"], stdin=subprocess.DEVNULL)
         self.addCleanup(lambda: (churn.kill(), churn.wait()))
         names, counts = set(), []
         with Metrics("--pss-interval", "1s", "--no-vms", cwd=folder) as server:
@@ -188,8 +187,8 @@ class Scraped(unittest.TestCase):
                 names |= {its["program"] for name, its, _ in samples
                           if name == "tidemark_program_processes"}
                 time.sleep(0.5)
-            rss = int(re.search(r"VmRSS:\s+(\d+)", open(
-                f"/proc/{server.pid}/status", encoding="ascii").read())[1])
+            status = pathlib.Path(f"/proc/{server.pid}/status").read_text()
+            rss = int(re.search(r"VmRSS:\s+(\d+)", status)[1])
         self.assertLessEqual(max(counts), 5000)
         self.assertLessEqual(len(names), 61, "twice the limit and (other)")
         self.assertLess(rss, 64 << 10)
@@ -212,7 +211,7 @@ class RealPrometheus(unittest.TestCase):
                 self.assertEqual(engine.number("up"), 1)
                 self.assertEqual(engine.number(
                     "sum(tidemark_ledger_bytes) - scalar(tidemark_ram_bytes)"), 0)
-                meminfo = open("/proc/meminfo", encoding="ascii").read()
+                meminfo = pathlib.Path("/proc/meminfo").read_text()
                 total = int(re.search(r"MemTotal:\s+(\d+)", meminfo)[1]) << 10
                 self.assertEqual(engine.number(
                     'tidemark_machine_bytes{measure="total"}'), total)
