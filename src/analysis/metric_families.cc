@@ -131,6 +131,17 @@ void add_events(const MetricsInput& input, Families& families) {
   }
 }
 
+void add_trace(const MetricsInput& input, Families& families) {
+  if (!input.trace) return;
+  FamilyWriter bytes(families,
+                     {"tidemark_trace_bytes", "bytes",
+                      "Pages that the kernel gave out since the trace began "
+                      "and that were not given back, now and at most."});
+  const std::vector<MetricLabel> labels = {{"backend", input.trace->backend}};
+  bytes.add(labels, "held", input.trace->bytes);
+  bytes.add(labels, "highest", input.trace->peak_bytes);
+}
+
 // "/a/b" is in "/a" and in "/".
 bool lies_in_group(std::string_view path, std::string_view group) {
   if (group == "/") return !path.empty();
@@ -256,6 +267,7 @@ void add_reader(const MetricsInput& input, Families& families) {
 
 void add_machine(const MetricsInput& input, Families& families) {
   add_ledger(input, families);
+  add_trace(input, families);
   if (input.machine == nullptr) return;
   add_meminfo(input, families);
   add_events(input, families);

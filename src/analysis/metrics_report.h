@@ -71,6 +71,13 @@ struct ReaderFacts {
   bool was_cut_short = false;    // the time of a scrape was over
 };
 
+// Pages taken since a trace began and not given back.
+struct TraceHeight {
+  std::string backend;
+  uint64_t bytes = 0;
+  uint64_t peak_bytes = 0;
+};
+
 struct MetricsInput {
   uint64_t now_ns = 0;  // monotonic
   const model::Machine* machine = nullptr;
@@ -79,6 +86,7 @@ struct MetricsInput {
   std::vector<model::Cgroup> cgroups;        // the chosen
   std::unordered_set<std::string> programs;  // the chosen
   const ShareReading* shares = nullptr;      // null before the first
+  std::optional<TraceHeight> trace;
   PeakWindow peaks;
   ReaderFacts reader;
 };

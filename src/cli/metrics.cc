@@ -245,6 +245,10 @@ base::Result<ExitCode> run_metrics(MetricsCommandOptions& options) {
   watch::MetricsSampler sampler(*roots, options.sampling);
   status = sampler.read_counters();
   if (!status) return status.error();
+  if (options.with_trace) {
+    status = sampler.begin_trace();
+    if (!status) return status.error();
+  }
   std::unique_ptr<MetricsPush> push;
   if (!options.push_url.empty()) {
     base::Result<std::unique_ptr<MetricsPush>> made =
@@ -281,8 +285,8 @@ Command metrics_command() {
       {"tidemark metrics --listen 127.0.0.1:9740", "for Prometheus"},
       {"tidemark metrics --textfile /var/lib/node/tidemark.prom",
        "for node_exporter"},
-      {"tidemark metrics --push http://vm:8428/api/v1/write --queue q.db",
-       "to VictoriaMetrics, Mimir, Thanos"},
+      {"tidemark metrics --push http://vm:8428/api/v1/write --queue q",
+       "elsewhere"},
       {"tidemark metrics | promtool check metrics", "once"},
   };
   add_metrics_options(command.options, *options);

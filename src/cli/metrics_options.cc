@@ -136,6 +136,12 @@ void add_bounds(OptionTable& table, watch::MetricsOptions& sampling) {
 void add_metrics_options(OptionTable& table, MetricsCommandOptions& options) {
   add_outputs(table, options);
   add_bounds(table, options.sampling);
+  table.choice("--with", {"trace"},
+               "also follow what the kernel gives out: trace (root)",
+               [&options](const std::string&) -> base::Status {
+                 options.with_trace = true;
+                 return base::Ok{};
+               });
   table.value("--proc", "DIR", "read this proc tree instead of /proc",
               options.common.proc_path);
   table.flag("-q,--quiet", "no remarks", options.common.quiet);

@@ -25,6 +25,7 @@ struct MetricsCommandOptions {
   uint64_t interval_ns = uint64_t{15} * 1'000'000'000;
   std::vector<model::MetricLabel> labels;
   bool once = false;
+  bool with_trace = false;
 };
 
 void add_metrics_options(OptionTable& table, MetricsCommandOptions& options);

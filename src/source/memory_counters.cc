@@ -1,6 +1,5 @@
 #include "source/memory_counters.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "base/page_size.h"
 #include "parse/machine_files.h"
 #include "parse/process_files.h"
+#include "source/descriptor_limit.h"
 
 namespace tidemark::source {
 namespace {
@@ -26,15 +26,6 @@ ProcessDetail identity_alone() {
   ProcessDetail detail;
   detail.rollup = false;
   return detail;
-}
-
-// One descriptor for each process may be more than the usual 1024.
-void allow_descriptors() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  constexpr rlim_t kEnough = 65'536;
-  limit.rlim_cur = std::min(limit.rlim_max, std::max(limit.rlim_cur, kEnough));
-  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
 }
 
 base::Status read_small(const base::Fd& file, std::string& buffer) {
@@ -54,7 +45,9 @@ MemoryCounters::MemoryCounters(const Roots& roots, NameOf name_of)
       reader_(roots, cgroups_, identity_alone()),
       name_of_(std::move(name_of)),
       page_bytes_(roots.is_live ? base::page_bytes() : kUsualPageBytes) {
-  allow_descriptors();
+  // One for each process may be more than the usual 1024.
+  constexpr size_t kMostOpen = 32'768;
+  allow_descriptors(kMostOpen);
 }
 
 base::Status MemoryCounters::read() {

@@ -37,8 +37,9 @@ base::Result<PushQueue> PushQueue::open(const std::string& path,
 }
 
 base::Status PushQueue::prepare() {
-  // Exclusive: two senders would send everything twice. FULL: what was taken
-  // must be there after a power cut.
+  // Exclusive: two senders would send everything twice; the other will not end
+  // because we wait. FULL: what was taken must be there after a power cut.
+  database_->set_patience_ms(100);
   base::Status status = database_->execute(
       "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; "
       "PRAGMA synchronous=FULL; BEGIN IMMEDIATE; COMMIT;");

@@ -26,7 +26,7 @@ struct QueuedBatch {
 class PushQueue {
  public:
   // Makes the file where there is none. Malformed when it is something else;
-  // Misused while another process has it.
+  // fails while another process has it.
   static base::Result<PushQueue> open(const std::string& path,
                                       uint64_t most_bytes);
 

@@ -39,6 +39,7 @@ MetricsSampler::~MetricsSampler() {
 base::Status MetricsSampler::read_counters() {
   base::Result<model::MemInfo> meminfo = source::read_meminfo(roots_);
   const std::lock_guard lock(counters_mutex_);
+  if (trace_) trace_->live->drain();
   base::Status status = counters_.read();
   if (!status) return status;
   note_peaks(meminfo ? std::optional(*meminfo) : std::nullopt);
@@ -75,6 +76,25 @@ void MetricsSampler::read_shares() {
   analysis::ShareReading reading = share_reader_.read(is_ending_);
   const std::lock_guard lock(shares_mutex_);
   shares_ = std::move(reading);
+}
+
+base::Status MetricsSampler::begin_trace() {
+  base::Result<ChosenTrace> chosen = choose_trace(roots_, {});
+  if (!chosen) return chosen.error();
+  chosen->go();
+  base::Result<model::Trace> first = chosen->read(roots_);
+  if (!first) return first.error();
+  trace_backend_ = model::trace_backend_token(first->backend);
+  trace_.emplace(std::move(*chosen));
+  return base::Ok{};
+}
+
+std::optional<analysis::TraceHeight> MetricsSampler::trace_height() {
+  const std::lock_guard lock(counters_mutex_);
+  if (!trace_) return std::nullopt;
+  trace_->live->drain();
+  const source::LiveTrace::Height height = trace_->live->height();
+  return analysis::TraceHeight{trace_backend_, height.bytes, height.peak_bytes};
 }
 
 void MetricsSampler::start() {
@@ -172,6 +192,7 @@ base::Result<std::vector<model::MetricFamily>> MetricsSampler::scrape(
   input.machine = &*ledger_sample_.machine;
   input.system = ledger_ ? &*ledger_ : nullptr;
   input.processes = counted_processes();
+  input.trace = trace_height();
   input.cgroups = std::move(chosen.cgroups);
   {
     const std::lock_guard windows(counters_mutex_);

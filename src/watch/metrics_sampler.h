@@ -21,6 +21,7 @@
 #include "source/system_source.h"
 #include "watch/periodic_thread.h"
 #include "watch/share_reader.h"
+#include "watch/trace_means.h"
 
 namespace tidemark::watch {
 
@@ -45,7 +46,10 @@ class MetricsSampler {
   base::Status read_counters();
   // Shares once; nothing where nobody wants them.
   void read_shares();
-  // From here on both are read by threads.
+  // From here on what the kernel gives out is followed. Fails where no means to
+  // do so works.
+  base::Status begin_trace();
+  // From here on counters and shares are read by threads.
   void start();
 
   // The machine now, with peaks since this scraper asked last. From any thread.
@@ -63,12 +67,14 @@ class MetricsSampler {
   std::vector<analysis::CountedProcess> counted_processes();
   Chosen choose_groups(uint64_t until_ns);
   analysis::ReaderFacts reader_facts(bool was_cut_short);
+  std::optional<analysis::TraceHeight> trace_height();
 
   const source::Roots& roots_;
   MetricsOptions options_;
   std::atomic<bool> is_ending_{false};
 
-  std::mutex counters_mutex_;  // of the two below
+  std::mutex counters_mutex_;  // of the three below
+  std::optional<ChosenTrace> trace_;
   source::MemoryCounters counters_;
   analysis::MetricWindows windows_;
 
@@ -86,6 +92,7 @@ class MetricsSampler {
   analysis::MetricRoster program_roster_;
   analysis::MetricRoster cgroup_roster_;
 
+  std::string trace_backend_;
   std::unique_ptr<PeriodicThread> fast_;
   std::unique_ptr<PeriodicThread> slow_;
 };

@@ -81,6 +81,19 @@ class ToVictoria(unittest.TestCase):
             self.assertTrue(wait_for(lambda: len(times_of(engine)) >= 10, 20))
 
     @needs_victoria
+    def test_a_clock_that_jumps_costs_nothing(self):
+        folder = scratch(self)
+        now = int(time.time())
+        with Victoria(folder) as engine:
+            for offset in (-600, -1800, -60):
+                run("metrics", "--push", engine.write_url, "--queue",
+                    folder / "q", "--once", "--pss-interval", "never",
+                    env=os.environ
+                    | {"TIDEMARK_TEST_TIME": str((now + offset) * 10**9)})
+            self.assertEqual(sorted(times_of(engine)),
+                             [(now + o) * 1000 for o in (-1800, -600, -60)])
+
+    @needs_victoria
     def test_an_hour_of_twenty_hosts(self):
         folder = scratch(self)
         hosts, minutes = 20, 60

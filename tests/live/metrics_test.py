@@ -14,8 +14,8 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from engines import Metrics, Prometheus, fetch, parse, scratch, values
-from live import NOBODY, PAGE, is_root, run, wait_for
+from engines import Daemon, Metrics, Prometheus, fetch, parse, scratch, values
+from live import NOBODY, PAGE, TIDEMARK, is_root, run, wait_for
 
 PAGES = 20011  # a prime; 78 MiB
 HOLD = """
@@ -192,6 +192,52 @@ class Scraped(unittest.TestCase):
         self.assertLessEqual(max(counts), 5000)
         self.assertLessEqual(len(names), 61, "twice the limit and (other)")
         self.assertLess(rss, 64 << 10)
+
+
+    def test_serve_has_them_too_for_who_has_the_token(self):
+        folder = scratch(self)
+        server = Daemon([TIDEMARK, "serve", "--no-browser", folder],
+                        stdout=subprocess.PIPE)
+        self.addCleanup(server.end)
+        url, token = server.process.stdout.readline().strip().split("?token=")
+        self.assertEqual(fetch(url + "metrics")[0], 403)
+        status, _, text = fetch(
+            url + "metrics", {"Authorization": f"Bearer {token}"})
+        self.assertEqual(status, 200)
+        samples = parse(text)
+        self.assertEqual(sum(values(samples, "tidemark_ledger_bytes")),
+                         values(samples, "tidemark_ram_bytes")[0])
+
+    @unittest.skipUnless(is_root(), "only root may mount")
+    def test_the_hosts_proc_mounted_elsewhere_is_as_good(self):
+        folder = scratch(self)
+        for name in ("proc", "sys"):
+            (folder / name).mkdir()
+            subprocess.run(["mount", "--rbind", f"/{name}", folder / name],
+                           check=True)
+            subprocess.run(["mount", "--make-rslave", folder / name], check=True)
+            self.addCleanup(subprocess.run, ["umount", "-l", folder / name],
+                            check=True)
+        samples = parse(run("metrics", "--proc", folder / "proc").stdout)
+        here = parse(run("metrics").stdout)
+        self.assertEqual(values(samples, "tidemark_ram_bytes"),
+                         values(here, "tidemark_ram_bytes"))
+        for family in ("tidemark_cgroup_peak_bytes", "tidemark_program_processes"):
+            self.assertGreater(len(values(samples, family)), 0, family)
+
+    @unittest.skipUnless(is_root(), "only root may trace")
+    def test_a_trace_tells_what_the_kernel_gave_out(self):
+        folder = scratch(self)
+        with Metrics("--with", "trace", "--pss-interval", "never") as server:
+            before = values(server.scrape(), "tidemark_trace_bytes",
+                            measure="held")[0]
+            process = hold(folder, "tmprime", HOLD.format(bytes=PAGES * PAGE))
+            self.addCleanup(end, process)
+            samples = server.scrape()
+            held = values(samples, "tidemark_trace_bytes", measure="held")[0]
+            self.assertGreater(held - before, 0.9 * PAGES * PAGE)
+            self.assertGreaterEqual(values(samples, "tidemark_trace_bytes",
+                                           measure="highest")[0], held)
 
 
 class RealPrometheus(unittest.TestCase):

@@ -63,9 +63,9 @@ TEST(MetricsReport, ProgramsWithoutARowAreSummedAsOther) {
   ASSERT_TRUE(web != nullptr && other != nullptr);
   EXPECT_EQ(web->value, 150);
   EXPECT_EQ(other->value, 15);
-  EXPECT_EQ(find_sample(families, "tidemark_program_bytes",
-                        {{"measure", "pss"}}),
-            nullptr)
+  EXPECT_EQ(
+      find_sample(families, "tidemark_program_bytes", {{"measure", "pss"}}),
+      nullptr)
       << "what nobody has read is no zero";
 }
 
@@ -110,13 +110,13 @@ TEST(MetricsReport, AGroupHasTheSharesOfAllBelowIt) {
                         {{"cgroup", "/a"}, {"measure", "pss"}})
                 ->value,
             70);
-  EXPECT_EQ(find_sample(families, "tidemark_cgroup_peak_bytes",
-                        {{"cgroup", "/a"}})
-                ->value,
-            170);
-  EXPECT_EQ(find_sample(families, "tidemark_cgroup_bytes",
-                        {{"measure", "limit"}}),
-            nullptr)
+  EXPECT_EQ(
+      find_sample(families, "tidemark_cgroup_peak_bytes", {{"cgroup", "/a"}})
+          ->value,
+      170);
+  EXPECT_EQ(
+      find_sample(families, "tidemark_cgroup_bytes", {{"measure", "limit"}}),
+      nullptr)
       << "no limit is no number";
 }
 
