@@ -1,6 +1,7 @@
 #include "analysis/metric_roster.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace tidemark::analysis {
 namespace {
@@ -66,11 +67,11 @@ std::unordered_set<std::string> MetricRoster::choose(
     return now_ns - entry.second.seen_ns > kKeptNs;
   });
   const size_t tried = std::min(newcomers.size(), limit_);
-  std::ranges::partial_sort(newcomers, newcomers.begin() + tried,
-                            [](const RankedName& a, const RankedName& b) {
-                              return a.bytes != b.bytes ? a.bytes > b.bytes
-                                                        : a.name < b.name;
-                            });
+  std::ranges::partial_sort(
+      newcomers, newcomers.begin() + static_cast<std::ptrdiff_t>(tried),
+      [](const RankedName& a, const RankedName& b) {
+        return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name;
+      });
   for (size_t i = 0; i < tried; ++i)
     admit(newcomers[i], now_ns);
   std::unordered_set<std::string> chosen;

@@ -1,6 +1,7 @@
 #include "analysis/metrics_report.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -101,8 +102,9 @@ void add_processes(const MetricsInput& input, size_t limit,
   for (const CountedProcess& process : input.processes)
     largest.push_back(&process);
   const size_t shown = std::min(limit, largest.size());
-  std::ranges::partial_sort(largest, largest.begin() + shown,
-                            std::ranges::greater(), &CountedProcess::rss_bytes);
+  std::ranges::partial_sort(
+      largest, largest.begin() + static_cast<std::ptrdiff_t>(shown),
+      std::ranges::greater(), &CountedProcess::rss_bytes);
   largest.resize(shown);
   std::unordered_map<int32_t, const SharedProcess*> shared;
   if (input.shares != nullptr) {

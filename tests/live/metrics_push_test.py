@@ -62,6 +62,10 @@ class ToVictoria(unittest.TestCase):
             self.assertGreater((max(times) - min(times)) / 1000, DOWN_S)
             # Each tick is there, those of the time it was away too.
             self.assertLess(longest_gap_s(times[:-1]), 1.6)
+            for result in ("unstored", "refused"):
+                for _, _, counts in engine.points(
+                        f'tidemark_push_batches_total{{result="{result}"}}'):
+                    self.assertEqual(max(counts), 0, result)
             # What was told of the tries arrived as well.
             self.assertTrue(engine.points(
                 'tidemark_push_batches_total{result="failed_try"}'))
