@@ -12,6 +12,10 @@ install(FILES ${PROJECT_SOURCE_DIR}/share/tidemark/buckets.json
               ${PROJECT_SOURCE_DIR}/share/tidemark/graph_schema.json
               ${PROJECT_SOURCE_DIR}/share/tidemark/perfetto.proto
         DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark)
+# For those who feed Prometheus and Grafana with `tidemark metrics`.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/share/tidemark/prometheus
+                  ${PROJECT_SOURCE_DIR}/share/tidemark/grafana
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark)
 
 if(TIDEMARK_DOCS)
   set(share ${PROJECT_BINARY_DIR}/share)

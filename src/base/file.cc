@@ -122,6 +122,26 @@ Result<std::vector<std::string>> list_directories(const Directory& directory) {
   return list_entries(directory, true);
 }
 
+Status replace_file(const std::string& path, std::string_view bytes) {
+  const std::string temporary =
+      path + "." + std::to_string(::getpid()) + ".part";
+  const auto give_up = [&](int error) {
+    static_cast<void>(::unlink(temporary.c_str()));
+    return fail_errno("cannot write " + path, error);
+  };
+  const Fd file(::open(temporary.c_str(),
+                       O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (!file) return give_up(errno);
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return give_up(errno);
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  if (::rename(temporary.c_str(), path.c_str()) != 0) return give_up(errno);
+  return Ok{};
+}
+
 bool exists_at(const Directory& directory, const std::string& name) {
   return ::faccessat(directory.fd.get(), name.c_str(), F_OK, 0) == 0;
 }

@@ -43,6 +43,10 @@ Result<std::vector<std::string>> list_directory(const Directory& directory);
 // Only directories, in a file system of the kernel's own (cgroup, proc).
 Result<std::vector<std::string>> list_directories(const Directory& directory);
 
+// Puts a file in the place of the one of that name, whole at every moment: who
+// reads meanwhile has either. For files that are written again and again.
+Status replace_file(const std::string& path, std::string_view bytes);
+
 bool exists_at(const Directory& directory, const std::string& name);
 
 }  // namespace tidemark::base

@@ -56,10 +56,16 @@ Status read_answer(UnixSocket& socket, Parser& parser, uint64_t until_ns) {
 
 Result<HttpAnswer> http_get(UnixSocket& socket, const std::string& target,
                             uint64_t until_ns) {
-  Status sent = socket.send("GET " + target +
-                                " HTTP/1.1\r\nHost: localhost\r\n"
-                                "Accept: application/json\r\n\r\n",
-                            until_ns);
+  return http_exchange(socket,
+                       "GET " + target +
+                           " HTTP/1.1\r\nHost: localhost\r\n"
+                           "Accept: application/json\r\n\r\n",
+                       until_ns);
+}
+
+Result<HttpAnswer> http_exchange(UnixSocket& socket, std::string_view request,
+                                 uint64_t until_ns) {
+  Status sent = socket.send(request, until_ns);
   if (!sent) return sent.error();
   constexpr uint64_t kMostBodyBytes = 1 << 20;
   constexpr uint32_t kMostHeadBytes = 16 << 10;

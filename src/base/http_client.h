@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/http_server.h"
 #include "base/result.h"
@@ -16,5 +17,9 @@ namespace tidemark::base {
 // other side closes it.
 Result<HttpAnswer> http_get(UnixSocket& socket, const std::string& target,
                             uint64_t until_ns);
+
+// The same for a request of any kind, as it goes over the wire.
+Result<HttpAnswer> http_exchange(UnixSocket& socket, std::string_view request,
+                                 uint64_t until_ns);
 
 }  // namespace tidemark::base

@@ -1,5 +1,6 @@
 #include "base/http_server.h"
 
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -35,6 +36,21 @@ using Stream = beast::basic_stream<Protocol, asio::io_context::executor_type>;
 using Acceptor =
     asio::basic_socket_acceptor<Protocol, asio::io_context::executor_type>;
 using boost::system::error_code;
+
+// Without the port, which is another for each connection.
+std::string peer_of(int fd) {
+  sockaddr_storage address{};
+  socklen_t bytes = sizeof address;
+  auto* plain = reinterpret_cast<sockaddr*>(&address);  // NOLINT
+  if (::getpeername(fd, plain, &bytes) != 0) return {};
+  if (address.ss_family != AF_INET && address.ss_family != AF_INET6) return {};
+  char host[NI_MAXHOST] = {};
+  if (::getnameinfo(plain, bytes, host, sizeof host, nullptr, 0,
+                    NI_NUMERICHOST) != 0) {
+    return {};
+  }
+  return host;
+}
 
 uint16_t port_of(const sockaddr_storage& address) {
   if (address.ss_family == AF_INET) {
@@ -124,6 +140,7 @@ class HttpServer::Session
     const auto& message = parser_->get();
     HttpRequest request = request_of(message);
     request.fault = fault;
+    request.peer = peer_of(stream_.socket().native_handle());
     keeps_alive_ = fault == HttpFault::None && message.keep_alive();
     is_head_ = message.method() == http::verb::head;
     shared_->handler(request, reply());
@@ -152,6 +169,7 @@ class HttpServer::Session
     request.host = text_of(message[http::field::host]);
     request.authorization = text_of(message[http::field::authorization]);
     request.cookie = text_of(message[http::field::cookie]);
+    request.accept = text_of(message[http::field::accept]);
     return request;
   }
 

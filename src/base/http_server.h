@@ -34,6 +34,8 @@ struct HttpRequest {
   std::string host;
   std::string authorization;
   std::string cookie;
+  std::string accept;
+  std::string peer;  // the address of who asks; empty on a unix socket
 };
 
 struct HttpAnswer {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/fd.h"
 #include "base/file.h"
@@ -25,6 +26,12 @@ class UnixSocket {
   static Result<UnixSocket> connect_at(const Directory& directory,
                                        const std::string& path,
                                        SocketType type);
+
+  // A stream that is connected already and does not block, of whatever family:
+  // what is said and heard on it is the same.
+  static UnixSocket over(Fd stream, std::string name) {
+    return {std::move(stream), std::move(name)};
+  }
 
   Status send(std::string_view bytes, uint64_t until_ns);
 

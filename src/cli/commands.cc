@@ -41,6 +41,8 @@ const std::vector<CommandEntry>& command_table() {
        report_command},
       {"serve", "look at recordings, or at what happens now, in a browser",
        serve_command},
+      {"metrics", "numbers for Prometheus and its like: scraped or pushed",
+       metrics_command},
       {"import", "make a recording of what another tool has written",
        import_command},
       {"export", "a recording as CSV, JSON Lines, SQLite or folded stacks",

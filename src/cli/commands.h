@@ -20,6 +20,7 @@ Command info_command();
 Command diff_command();
 Command report_command();
 Command serve_command();
+Command metrics_command();
 Command import_command();
 Command export_command();
 Command ledger_command();

@@ -21,10 +21,12 @@
 #include "base/units.h"
 #include "cli/answers.h"
 #include "cli/commands.h"
+#include "cli/metrics_answers.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
 #include "cli/recording_list.h"
 #include "cli/serve_options.h"
+#include "cli/token_file.h"
 #include "source/probe.h"
 #include "store/recording.h"
 #include "view/html/page.h"
@@ -66,20 +68,7 @@ base::Result<std::string> random_token() {
 
 base::Result<std::string> choose_token(const ServeOptions& options) {
   if (options.token_path.empty()) return random_token();
-  base::Result<base::Directory> here = base::open_directory(".");
-  if (!here) return here.error();
-  base::Result<std::string> text =
-      base::read_file_at(*here, options.token_path);
-  if (!text) return text.error();
-  const std::string token(base::trim(*text));
-  constexpr size_t kLeastToken = 16;
-  if (token.size() < kLeastToken ||
-      token.find_first_of(" \t\r\n;\"&") != std::string::npos) {
-    return base::fail(ErrorKind::Misused,
-                      options.token_path + ": no token of 16 letters or more",
-                      "openssl rand -hex 20 > FILE");
-  }
-  return token;
+  return read_token(options.token_path);
 }
 
 // One that is asked for with a file name of its own stays where it is.
@@ -225,6 +214,10 @@ class WebServer {
         return begin_events(reply);
       case Route::Kind::Run:
         return run_command(std::move(route), reply);
+      case Route::Kind::Metrics:
+        return metrics_.ask(
+            std::move(route.scraper), route.metrics_format,
+            [reply](HttpAnswer answer) { send(reply, std::move(answer)); });
     }
   }
 
@@ -279,7 +272,9 @@ class WebServer {
   RecordingList list_;
   uint64_t next_look_ns_ = 0;
   std::unique_ptr<base::HttpServer> server_;
-  Answers answers_;  // ends first: what it still tells goes nowhere then
+  // These end first: what they still tell goes nowhere then.
+  LazyMetrics metrics_;
+  Answers answers_;
 };
 
 std::string url_of(const ServeOptions& options,

@@ -12,6 +12,9 @@ namespace {
 
 using model::CgroupVersion;
 
+constexpr const char* kChargeV1 = "memory.usage_in_bytes";
+constexpr const char* kChargeV2 = "memory.current";
+
 struct Candidate {
   CgroupVersion version = CgroupVersion::None;
   std::string directory;
@@ -159,6 +162,14 @@ base::Result<base::Directory> CgroupHierarchy::open(
                                  below.empty() ? "." : std::string(below));
 }
 
+base::Result<base::Fd> CgroupHierarchy::open_charge(
+    const std::string& path) const {
+  base::Result<base::Directory> directory = open(path);
+  if (!directory) return directory.error();
+  return base::open_file_at(
+      *directory, version_ == CgroupVersion::V1 ? kChargeV1 : kChargeV2);
+}
+
 std::map<uint64_t, std::string> CgroupHierarchy::list() const {
   std::map<uint64_t, std::string> groups;
   if (!root_ || !has_real_inodes_) return groups;
@@ -203,8 +214,7 @@ model::Cgroup CgroupHierarchy::read(const std::string& path) const {
   if (has_real_inodes_ && ::fstat(directory->fd.get(), &info) == 0) {
     group.inode_id = info.st_ino;
   }
-  group.charged_bytes = read_bytes(*directory, is_root, "memory.usage_in_bytes",
-                                   "memory.current");
+  group.charged_bytes = read_bytes(*directory, is_root, kChargeV1, kChargeV2);
   group.peak_bytes = read_bytes(*directory, is_root,
                                 "memory.max_usage_in_bytes", "memory.peak");
   group.limit_bytes =

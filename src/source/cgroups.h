@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "model/machine.h"
 #include "parse/process_files.h"
@@ -44,6 +45,9 @@ class CgroupHierarchy {
   model::Cgroup read(const std::string& path) const;
   // And what it is charged for, by kind: one file more.
   model::Cgroup read_with_stat(const std::string& path) const;
+
+  // What a group is charged, as a file that is read again and again.
+  base::Result<base::Fd> open_charge(const std::string& path) const;
 
   // The directory of a group, named as /proc/PID/cgroup does.
   base::Result<base::Directory> open(const std::string& path) const;

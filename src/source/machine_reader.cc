@@ -40,12 +40,18 @@ std::optional<model::ZoneInfo> read_zoneinfo(const Roots& roots) {
   return *zones;
 }
 
-base::Result<model::Machine> read_machine(const Roots& roots,
-                                          const CgroupHierarchy& cgroups) {
+base::Result<model::MemInfo> read_meminfo(const Roots& roots) {
   base::Result<std::string> text = base::read_file_at(roots.proc, "meminfo");
   if (!text) return text.error();
   base::Result<model::MemInfo> meminfo = parse::parse_meminfo(*text);
   if (!meminfo) return base::within(roots.proc.path, meminfo.error());
+  return meminfo;
+}
+
+base::Result<model::Machine> read_machine(const Roots& roots,
+                                          const CgroupHierarchy& cgroups) {
+  base::Result<model::MemInfo> meminfo = read_meminfo(roots);
+  if (!meminfo) return meminfo.error();
   model::Machine machine;
   machine.meminfo = *meminfo;
   machine.zoneinfo = read_zoneinfo(roots);

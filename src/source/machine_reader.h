@@ -16,6 +16,8 @@ namespace tidemark::source {
 base::Result<model::Machine> read_machine(const Roots& roots,
                                           const CgroupHierarchy& cgroups);
 
+base::Result<model::MemInfo> read_meminfo(const Roots& roots);
+
 // Empty when it cannot be read.
 std::optional<model::ZoneInfo> read_zoneinfo(const Roots& roots);
 

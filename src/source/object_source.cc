@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "parse/machine_files.h"
 #include "source/bpf/object_lists.h"
+#include "source/machine_reader.h"
 #include "source/object_pages.h"
 #include "source/object_search.h"
 #include "source/object_sizes.h"
@@ -17,14 +17,6 @@
 
 namespace tidemark::source {
 namespace {
-
-std::optional<model::MemInfo> read_meminfo(const Roots& roots) {
-  base::Result<std::string> text = base::read_file_at(roots.proc, "meminfo");
-  if (!text) return std::nullopt;
-  base::Result<model::MemInfo> meminfo = parse::parse_meminfo(*text);
-  if (!meminfo) return std::nullopt;
-  return *meminfo;
-}
 
 base::Result<std::vector<int32_t>> list_pids(const Roots& roots) {
   base::Result<std::vector<std::string>> names =
@@ -96,7 +88,8 @@ base::Result<model::ObjectScan> scan_objects(const Roots& roots,
   }
   // Before the files are asked, which takes longest: shared memory is complete
   // and is compared with this.
-  scan.meminfo = read_meminfo(roots);
+  base::Result<model::MemInfo> meminfo = read_meminfo(roots);
+  if (meminfo) scan.meminfo = *meminfo;
   const bool swap_is_used =
       !scan.meminfo || scan.meminfo->swap_total_bytes.value_or(0) !=
                            scan.meminfo->swap_free_bytes.value_or(0);

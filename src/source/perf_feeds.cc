@@ -2,7 +2,6 @@
 
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include <span>
 #include <utility>
 
+#include "source/descriptor_limit.h"
 #include "source/event_filter.h"
 #include "source/tracefs.h"
 
@@ -50,22 +50,6 @@ base::Error open_error(int err) {
   }
   if (err == EMFILE) error.hint = "several are open for each CPU: ulimit -n";
   return error;
-}
-
-// Several descriptors for each CPU: a machine can have hundreds. What the
-// command starts with is not touched, it has been started by now.
-void allow_descriptors(size_t more) {
-  constexpr size_t kOthers = 128;
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  const rlim_t needed = more + kOthers;
-  if (limit.rlim_cur >= needed) return;
-  const rlim_t most = limit.rlim_max;
-  limit.rlim_cur = needed;
-  limit.rlim_max = std::max(most, needed);
-  if (::setrlimit(RLIMIT_NOFILE, &limit) == 0) return;
-  limit.rlim_cur = limit.rlim_max = most;  // what we may without rights
-  ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 bool is_offline(int number) {
@@ -190,6 +174,8 @@ base::Status PerfFeeds::open_cpu(int number) {
 
 base::Status PerfFeeds::open_all(const TraceOptions& options) {
   const auto count = static_cast<int>(::sysconf(_SC_NPROCESSORS_CONF));
+  // Several for each CPU: a machine can have hundreds. What the command starts
+  // with is not touched, it has been started by now.
   allow_descriptors(static_cast<size_t>(count) *
                     (std::size(kPageKinds) + std::size(kUrgentKinds)));
   int offline_count = 0;

@@ -1,7 +1,8 @@
-// The little of protocol buffers that writing a profile takes: numbers, texts
-// and messages by field.
+// The little of protocol buffers that writing profiles and series takes:
+// numbers, texts and messages by field.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -27,6 +28,13 @@ class ProtobufWriter {
   }
   void message(uint32_t field, const ProtobufWriter& inner) {
     text(field, inner.bytes_);
+  }
+  void real(uint32_t field, double value) {
+    constexpr uint64_t kFixed64 = 1;
+    varint(uint64_t{field} << 3 | kFixed64);
+    const auto bits = std::bit_cast<uint64_t>(value);
+    for (unsigned shift = 0; shift < 64; shift += 8)
+      bytes_ += static_cast<char>(bits >> shift);
   }
   // Repeated numbers in one piece.
   void packed(uint32_t field, std::span<const uint64_t> values) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/http_server.h"
+#include "view/exchange/openmetrics.h"
 
 namespace tidemark::view {
 
@@ -25,6 +26,8 @@ struct ServedRecording {
 
 struct WebGuard {
   std::string token;
+  bool needs_token = true;
+  bool takes_any_host = false;
   // Names beside literal addresses and localhost that a browser may have found
   // us under. Any other is one that somebody else made to point here.
   std::vector<std::string> host_names;
@@ -38,6 +41,7 @@ struct Route {
     Recordings,  // the list
     Run,         // the output of tidemark with `arguments`
     Events,      // a stream
+    Metrics,     // of the machine now, for `scraper` in `metrics_format`
   };
   Kind kind = Kind::Refuse;
   base::HttpAnswer answer;
@@ -45,6 +49,9 @@ struct Route {
   std::string type = "application/json";
   // The answer changes with these alone, and can be kept.
   std::vector<std::string> recording_names;
+  // Whose window peaks are of: the name it gives itself, or its address.
+  std::string scraper;
+  MetricsFormat metrics_format = MetricsFormat::PrometheusText;
 };
 
 Route find_route(const base::HttpRequest& request, const WebGuard& guard,

@@ -125,13 +125,34 @@ TEST_F(WebRoutes, OnlyReads) {
 }
 
 TEST_F(WebRoutes, SaysWhatIsWrong) {
-  EXPECT_EQ(status("/metrics"), 501U);
   EXPECT_EQ(status("/api/now/weather"), 404U);
   EXPECT_EQ(status("/api/recordings/a.tdm/weather"), 404U);
   EXPECT_EQ(status("/api/%0"), 400U);
   EXPECT_EQ(status("/api/now/ps?a=%00"), 400U);
   const base::HttpAnswer answer = route("/api/now/weather").answer;
   EXPECT_NE(answer.body.find("ps, system"), std::string::npos);
+}
+
+TEST_F(WebRoutes, KnowsScrapersByNameOrAddress) {
+  request_.peer = "10.0.0.7";
+  request_.accept = "application/openmetrics-text;version=1.0.0";
+  const Route by_address = route("/metrics?collect=x");
+  EXPECT_EQ(by_address.kind, Route::Kind::Metrics);
+  EXPECT_EQ(by_address.scraper, "address 10.0.0.7");
+  EXPECT_EQ(by_address.metrics_format, MetricsFormat::OpenMetrics);
+  EXPECT_EQ(route("/metrics?scraper=a%20b").scraper, "name a b");
+}
+
+TEST_F(WebRoutes, MetricsAloneNeedNoTokenWhereTheGuardSaysSo) {
+  request_.authorization.clear();
+  request_.cookie.clear();
+  EXPECT_EQ(status("/metrics"), 403U);
+  guard_.needs_token = false;
+  EXPECT_EQ(route("/metrics").kind, Route::Kind::Metrics);
+  request_.host = "evil.example";
+  EXPECT_EQ(status("/metrics"), 403U);
+  guard_.takes_any_host = true;
+  EXPECT_EQ(route("/metrics").kind, Route::Kind::Metrics);
 }
 
 TEST(PercentCoding, GoesThereAndBack) {
