@@ -137,6 +137,35 @@ std::string csv_field(std::string_view bytes) {
   return quoted + '"';
 }
 
+Character take_character(std::string_view& utf8) {
+  const Decoded next = decode_utf8(utf8);
+  utf8.remove_prefix(next.length == 0 ? 1 : next.length);
+  if (next.length == 0) return {U'\ufffd', 1};
+  return {static_cast<char32_t>(next.code_point), width_of(next.code_point)};
+}
+
+void append_utf8(std::string& out, char32_t code_point) {
+  const auto c = static_cast<uint32_t>(code_point);
+  const auto tail = [&](uint32_t shift) {
+    out += static_cast<char>(0x80U | (c >> shift & 0x3fU));
+  };
+  if (c < 0x80) {
+    out += static_cast<char>(c);
+  } else if (c < 0x800) {
+    out += static_cast<char>(0xc0U | c >> 6);
+    tail(0);
+  } else if (c < 0x10000) {
+    out += static_cast<char>(0xe0U | c >> 12);
+    tail(6);
+    tail(0);
+  } else {
+    out += static_cast<char>(0xf0U | c >> 18);
+    tail(12);
+    tail(6);
+    tail(0);
+  }
+}
+
 size_t display_width(std::string_view utf8) {
   // Nearly every cell of every table, and a tenth of the work.
   if (is_plain_ascii(utf8)) return utf8.size();

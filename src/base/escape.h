@@ -25,6 +25,17 @@ std::string csv_field(std::string_view bytes);
 // two, combining marks none; good enough to align a table.
 size_t display_width(std::string_view utf8);
 
+// One character of visible() text and the columns a terminal uses for it.
+struct Character {
+  char32_t code_point = 0;
+  size_t width = 1;
+};
+// Takes it off the front of `utf8`, which must not be empty. A byte that is no
+// UTF-8 is U+FFFD.
+Character take_character(std::string_view& utf8);
+
+void append_utf8(std::string& out, char32_t code_point);
+
 // At most `columns` wide; what is cut ends in `ellipsis` if that fits itself.
 std::string fit_width(std::string_view utf8, size_t columns,
                       std::string_view ellipsis);

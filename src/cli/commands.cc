@@ -8,6 +8,7 @@ const std::vector<CommandEntry>& command_table() {
   static const std::vector<CommandEntry> kTable = {
       {"run", "run a command and report its true peak and what it was made of",
        run_command, true},
+      {"top", "keep an eye on memory: live, in the terminal", top_command},
       {"ps", "processes and groups by memory, and what none of them has",
        ps_command},
       {"get", "memory of a process or tree, now or repeatedly", get_command},

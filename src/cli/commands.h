@@ -10,6 +10,7 @@ Command get_command();
 Command ps_command();
 Command maps_command();
 Command system_command();
+Command top_command();
 Command kmap_command();
 Command objects_command();
 Command trace_command();

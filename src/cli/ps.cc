@@ -9,7 +9,7 @@
 #include "analysis/ps_report.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "source/machine_reader.h"
+#include "cli/targets.h"
 #include "source/process_source.h"
 #include "view/csv/reports.h"
 #include "view/json/ps.h"
@@ -61,14 +61,6 @@ void add_choice(OptionTable& table, const std::string& name,
                  }
                  return base::Ok{};
                });
-}
-
-std::vector<analysis::UserLabel> user_labels(const source::Roots& roots) {
-  std::vector<analysis::UserLabel> labels;
-  for (parse::UserName& user : source::read_user_names(roots)) {
-    labels.push_back({user.user_id, std::move(user.name)});
-  }
-  return labels;
 }
 
 std::string render(const analysis::PsReport& report,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/escape.h"
+#include "source/machine_reader.h"
 #include "source/process_source.h"
 
 namespace tidemark::cli {
@@ -30,6 +31,14 @@ base::Result<std::vector<model::ProcessId>> find_targets(
     if (std::ranges::find(found, *id) == found.end()) found.push_back(*id);
   }
   return found;
+}
+
+std::vector<analysis::UserLabel> user_labels(const source::Roots& roots) {
+  std::vector<analysis::UserLabel> labels;
+  for (parse::UserName& user : source::read_user_names(roots)) {
+    labels.push_back({user.user_id, std::move(user.name)});
+  }
+  return labels;
 }
 
 }  // namespace tidemark::cli

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/ps_report.h"
 #include "base/result.h"
 #include "model/process.h"
 #include "source/roots.h"
@@ -14,5 +15,8 @@ namespace tidemark::cli {
 // thread is refused: it has no memory of its own to show.
 base::Result<std::vector<model::ProcessId>> find_targets(
     const source::Roots& roots, const std::vector<std::string>& names);
+
+// Login names; empty for a tree of another machine.
+std::vector<analysis::UserLabel> user_labels(const source::Roots& roots);
 
 }  // namespace tidemark::cli

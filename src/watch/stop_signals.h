@@ -24,6 +24,9 @@ class StopSignals {
   StopSignals& operator=(const StopSignals&) = delete;
   ~StopSignals();
 
+  // Readable once one of them has come, for who waits for more than that.
+  int fd() const { return fd_.get(); }
+
   // Sleeps until the monotonic time, or a signal, or until `wake_fd` (unless
   // -1) can be read.
   WaitEnd wait_until(uint64_t monotonic_ns, int wake_fd = -1);

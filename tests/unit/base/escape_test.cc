@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "unit/utf8.h"
 
 namespace tidemark::base {
@@ -153,6 +156,26 @@ RC_GTEST_PROP(FitWidth, NeverExceedsTheColumns, ()) {
   const std::string text = visible(*hostile_bytes());
   const auto columns = *rc::gen::inRange<size_t>(0, 40);
   RC_ASSERT(display_width(fit_width(text, columns, "…")) <= columns);
+}
+
+TEST(Characters, AreTakenOneByOneAndPutTogetherAgain) {
+  const std::string text = "a\u00e9\u65e5\u0301\U0001f600";
+  std::string_view rest = text;
+  std::string again;
+  std::vector<size_t> widths;
+  while (!rest.empty()) {
+    const Character next = take_character(rest);
+    widths.push_back(next.width);
+    append_utf8(again, next.code_point);
+  }
+  EXPECT_EQ(again, text);
+  EXPECT_EQ(widths, (std::vector<size_t>{1, 1, 2, 0, 2}));
+}
+
+TEST(Characters, AreReplacedWhereTheyAreNoUtf8) {
+  std::string_view rest = "\xff!";
+  EXPECT_EQ(take_character(rest).code_point, U'\ufffd');
+  EXPECT_EQ(rest, "!");
 }
 
 }  // namespace

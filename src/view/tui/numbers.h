@@ -1,0 +1,26 @@
+// Numbers of dense tables on a canvas.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "model/reading.h"
+#include "view/tui/canvas.h"
+#include "view/tui/look.h"
+
+namespace tidemark::view::tui {
+
+// Right before `end_column`: "6.11G", `?` and bounds in the colour of warning.
+void put_amount(Canvas& canvas, const Look& look, int end_column, int row,
+                const model::Amount& amount, Paint ink);
+// "+412M", "-270M", "0", "?".
+std::string signed_size(std::optional<int64_t> bytes);
+void put_growth(Canvas& canvas, int end_column, int row,
+                std::optional<int64_t> bytes);
+// "8 s", "3 min": how old something is.
+std::string age_words(uint64_t ns);
+// "10:31:08", local time.
+std::string time_of_day(uint64_t realtime_ns);
+
+}  // namespace tidemark::view::tui

@@ -1,0 +1,350 @@
+#include "view/tui/process_tree.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "base/escape.h"
+
+namespace tidemark::view::tui {
+namespace {
+
+using analysis::PsRow;
+using analysis::RowKind;
+using analysis::TopSeries;
+using analysis::TopSnapshot;
+
+// As in `ps`: what has less of its group folds.
+constexpr uint64_t kFoldShare = 100;
+
+std::string key_of(const PsRow& row) {
+  if (row.kind == RowKind::Group) return "j:" + row.key;
+  return "p:" + std::to_string(row.process.pid) + ":" +
+         std::to_string(row.process.start_ticks);
+}
+
+// Where PSS is not known, what is resident tells how large it may be: the
+// largest process of all must not stand last.
+uint64_t weight(const analysis::Use& use) {
+  const model::Amount in_ram = use.in_ram();
+  return in_ram.is_unknown() ? use.rss.bytes : in_ram.bytes;
+}
+
+uint64_t sort_bytes(const PsRow& row, const TreeNode& node, TopColumn column) {
+  switch (column) {
+    case TopColumn::Private:
+      return row.use.uss.bytes;
+    case TopColumn::Shared:
+      return row.use.shared.bytes;
+    case TopColumn::Swap:
+      return row.use.swap_pss.bytes;
+    case TopColumn::Peak:
+      return node.peak_bytes.value_or(0);
+    default:
+      return weight(row.use);
+  }
+}
+
+std::optional<uint64_t> first_known(const TopSeries& series) {
+  for (const std::optional<uint64_t>& value : series) {
+    if (value) return value;
+  }
+  return std::nullopt;
+}
+
+// The kernel's own threads have no memory to look at.
+bool opens_by_itself(const PsRow& row) {
+  return row.kind == RowKind::Group && row.key != "kernel threads";
+}
+
+model::Sample filtered(const TopSnapshot& snapshot,
+                       const analysis::ProcessFilter& filter) {
+  model::Sample sample;
+  sample.machine = snapshot.sample.machine;
+  sample.cgroups = snapshot.sample.cgroups;
+  for (const model::Process& process : snapshot.sample.processes) {
+    if (filter.matches(process, analysis::use_of(process, {}), snapshot.users))
+      sample.processes.push_back(process);
+  }
+  return sample;
+}
+
+TreeRow plain_row(TreeRowKind kind, uint32_t depth, std::string key,
+                  std::string name) {
+  TreeRow row;
+  row.kind = kind;
+  row.depth = depth;
+  row.key = std::move(key);
+  row.name = std::move(name);
+  return row;
+}
+
+}  // namespace
+
+ProcessTree::ProcessTree(const TopSnapshot& snapshot,
+                         const TreeOptions& options) {
+  analysis::PsOptions asked;
+  asked.group_by = options.group_by;
+  asked.fold = false;
+  std::optional<model::Sample> chosen;
+  if (options.filter) chosen = filtered(snapshot, *options.filter);
+  base::Result<analysis::PsReport> report = analysis::make_ps_report(
+      chosen ? *chosen : snapshot.sample, asked, snapshot.users);
+  // It is misused only when a group is asked for by name.
+  if (report) report_ = std::move(*report);
+  // Some processes alone do not close to all RAM.
+  if (options.filter || !snapshot.has_all_processes) report_.account.reset();
+  add_nodes(snapshot);
+  sum_growth();
+  sort(options);
+}
+
+void ProcessTree::describe(const TopSnapshot& snapshot, TreeNode& node) const {
+  const PsRow& row = report_.rows[node.row];
+  node.key = key_of(row);
+  if (row.kind == RowKind::Group) {
+    if (row.peak_bytes && *row.peak_bytes) node.peak_bytes = **row.peak_bytes;
+    return;
+  }
+  if (!node.process) return;
+  const model::Process& process = snapshot.sample.processes[*node.process];
+  node.peak_bytes = process.status.peak_rss_bytes;
+  const TopSeries* series =
+      snapshot.history ? snapshot.history->of(process.id) : nullptr;
+  const std::optional<uint64_t> now = row.use.in_ram().known_bytes();
+  // One that came since the last point of the history has not grown yet.
+  const std::optional<uint64_t> before = series ? first_known(*series) : now;
+  if (now && before) {
+    node.growth_bytes =
+        static_cast<int64_t>(*now) - static_cast<int64_t>(*before);
+  }
+}
+
+// Rows come parents first, with their depth.
+void ProcessTree::add_nodes(const TopSnapshot& snapshot) {
+  std::unordered_map<int32_t, size_t> by_pid;
+  for (size_t i = 0; i < snapshot.sample.processes.size(); ++i)
+    by_pid[snapshot.sample.processes[i].id.pid] = i;
+  std::vector<size_t> above;
+  nodes_.reserve(report_.rows.size());
+  for (size_t i = 0; i < report_.rows.size(); ++i) {
+    const PsRow& row = report_.rows[i];
+    TreeNode node;
+    node.row = i;
+    if (row.kind == RowKind::Process) {
+      auto found = by_pid.find(row.process.pid);
+      if (found != by_pid.end()) node.process = found->second;
+    }
+    above.resize(std::min<size_t>(above.size(), row.depth));
+    if (!above.empty()) {
+      node.parent = above.back();
+      nodes_[above.back()].children.push_back(i);
+    } else {
+      roots_.push_back(i);
+    }
+    describe(snapshot, node);
+    nodes_.push_back(std::move(node));
+    above.push_back(i);
+  }
+}
+
+// Of those that are there now; one of which nothing is known makes the sum
+// unknown. Children stand behind their parents.
+void ProcessTree::sum_growth() {
+  for (size_t i = nodes_.size(); i-- > 0;) {
+    TreeNode& node = nodes_[i];
+    if (report_.rows[node.row].kind != RowKind::Group) continue;
+    node.growth_bytes = 0;
+    for (size_t child : node.children) {
+      const std::optional<int64_t>& growth = nodes_[child].growth_bytes;
+      if (!growth) {
+        node.growth_bytes.reset();
+        break;
+      }
+      *node.growth_bytes += *growth;
+    }
+  }
+}
+
+void ProcessTree::sort(const TreeOptions& options) {
+  const auto comes_before = [&](size_t a, size_t b) {
+    const TreeNode& left = nodes_[a];
+    const TreeNode& right = nodes_[b];
+    const PsRow& left_row = report_.rows[left.row];
+    const PsRow& right_row = report_.rows[right.row];
+    if (options.sort == TopColumn::Name && left_row.name != right_row.name) {
+      return (left_row.name < right_row.name) != options.is_reversed;
+    }
+    if (options.sort == TopColumn::Growth &&
+        left.growth_bytes != right.growth_bytes) {
+      // Unknown comes last: nothing is less than something.
+      return (left.growth_bytes > right.growth_bytes) != options.is_reversed;
+    }
+    const uint64_t left_bytes = sort_bytes(left_row, left, options.sort);
+    const uint64_t right_bytes = sort_bytes(right_row, right, options.sort);
+    if (options.sort != TopColumn::Task && left_bytes != right_bytes) {
+      return (left_bytes > right_bytes) != options.is_reversed;
+    }
+    return (left_row.id < right_row.id) !=
+           (options.sort == TopColumn::Task && options.is_reversed);
+  };
+  std::ranges::sort(roots_, comes_before);
+  for (TreeNode& node : nodes_)
+    std::ranges::sort(node.children, comes_before);
+}
+
+void ProcessTree::add_parts(const TopSnapshot& snapshot, size_t index,
+                            uint32_t depth, std::vector<TreeRow>& out) const {
+  const TreeNode& node = nodes_[index];
+  if (!node.process || *node.process >= snapshot.details.size()) return;
+  for (const analysis::CategoryUse& kind :
+       snapshot.details[*node.process].kinds) {
+    TreeRow row = plain_row(
+        TreeRowKind::Part, depth,
+        node.key + ":" + std::string(model::category_token(kind.category)),
+        std::string(model::category_name(kind.category)));
+    row.node = index;
+    row.kind_of_memory = kind.category;
+    row.use.pss = model::amount_of(kind.pss_bytes);
+    row.use.uss = model::amount_of(kind.private_bytes);
+    row.use.shared = model::amount_of(
+        kind.rss_bytes - std::min(kind.rss_bytes, kind.private_bytes));
+    row.use.swap_pss = model::amount_of(kind.swap_pss_bytes);
+    out.push_back(std::move(row));
+  }
+}
+
+void ProcessTree::add_row(const TopSnapshot& snapshot, const Openings& openings,
+                          size_t index, std::vector<TreeRow>& out) const {
+  const TreeNode& node = nodes_[index];
+  const PsRow& source = report_.rows[node.row];
+  const bool is_group = source.kind == RowKind::Group;
+  TreeRow row = plain_row(is_group ? TreeRowKind::Group : TreeRowKind::Process,
+                          source.depth, node.key, source.name);
+  row.node = index;
+  row.use = source.use;
+  row.growth_bytes = node.growth_bytes;
+  const bool has_parts = node.process &&
+                         *node.process < snapshot.details.size() &&
+                         !snapshot.details[*node.process].kinds.empty();
+  row.can_open = !node.children.empty() || has_parts;
+  row.is_open = opens_by_itself(source) ? !openings.closed.contains(node.key)
+                                        : openings.opened.contains(node.key);
+  const bool shows_children = row.is_open && is_group;
+  const bool shows_parts = row.is_open && has_parts;
+  out.push_back(std::move(row));
+  if (shows_parts) add_parts(snapshot, index, source.depth + 1, out);
+  if (shows_children) {
+    add_rows(snapshot, openings, node.children, weight(source.use), node.key,
+             out);
+  }
+}
+
+void ProcessTree::add_rows(const TopSnapshot& snapshot,
+                           const Openings& openings,
+                           const std::vector<size_t>& children,
+                           uint64_t whole_bytes, const std::string& parent_key,
+                           std::vector<TreeRow>& out) const {
+  const std::string fold_key = "s:" + parent_key;
+  std::vector<size_t> small;
+  for (size_t index : children) {
+    const analysis::Use& use = report_.rows[nodes_[index].row].use;
+    // What is unknown is never small.
+    const bool is_small =
+        !use.pss.has_unknown && weight(use) * kFoldShare < whole_bytes;
+    if (is_small) {
+      small.push_back(index);
+    } else {
+      add_row(snapshot, openings, index, out);
+    }
+  }
+  if (small.empty()) return;
+  // One alone is listed: a fold would save nothing.
+  if (small.size() == 1) return add_row(snapshot, openings, small[0], out);
+  TreeRow row =
+      plain_row(TreeRowKind::Folded, report_.rows[nodes_[small[0]].row].depth,
+                fold_key, std::to_string(small.size()) + " smaller");
+  row.can_open = true;
+  row.is_open = openings.opened.contains(fold_key);
+  row.growth_bytes = 0;
+  for (size_t index : small) {
+    row.use.add(report_.rows[nodes_[index].row].use);
+    const std::optional<int64_t>& growth = nodes_[index].growth_bytes;
+    if (!growth) row.growth_bytes.reset();
+    if (row.growth_bytes) *row.growth_bytes += *growth;
+  }
+  const bool is_open = row.is_open;
+  row.node = nodes_[small[0]].parent.value_or(small[0]);
+  row.members = small;
+  out.push_back(std::move(row));
+  if (!is_open) return;
+  for (size_t index : small)
+    add_row(snapshot, openings, index, out);
+}
+
+void ProcessTree::add_outside(std::vector<TreeRow>& out) const {
+  if (!report_.account) return;
+  const analysis::MachineAccount& account = *report_.account;
+  out.push_back(plain_row(TreeRowKind::Head, 0, "o:", "not in any process"));
+  const auto add = [&](TreeRowKind kind, uint32_t depth, const char* key,
+                       std::string name, int64_t bytes) {
+    TreeRow row = plain_row(kind, depth, key, std::move(name));
+    // A part that shrank while the others were read may be less than nothing;
+    // it is not shown as something else.
+    row.use.pss = model::amount_of(
+        bytes < 0 ? std::nullopt : std::optional(static_cast<uint64_t>(bytes)));
+    out.push_back(std::move(row));
+  };
+  for (const analysis::AccountLine& line : account.others) {
+    add(TreeRowKind::Outside, 1, "o:line", line.name, line.bytes);
+    out.back().key += line.token;
+  }
+  if (!account.processes.has_unknown) {
+    add(TreeRowKind::Outside, 1, "o:unnamed", "unnamed",
+        account.not_explained_bytes);
+  }
+  add(TreeRowKind::Outside, 1, "o:free", "free",
+      static_cast<int64_t>(account.total_bytes - account.used_bytes));
+  add(TreeRowKind::Sum, 0, "o:all", "all of RAM",
+      static_cast<int64_t>(account.total_bytes));
+}
+
+std::vector<TreeRow> ProcessTree::rows(const TopSnapshot& snapshot,
+                                       const Openings& openings) const {
+  std::vector<TreeRow> out;
+  add_rows(snapshot, openings, roots_, weight(report_.total), "", out);
+  add_outside(out);
+  return out;
+}
+
+void ProcessTree::add_series(const TopSnapshot& snapshot, size_t index,
+                             TopSeries& sum) const {
+  const TreeNode& node = nodes_[index];
+  if (node.process) {
+    const TopSeries* series =
+        snapshot.history->of(snapshot.sample.processes[*node.process].id);
+    for (size_t i = 0; series && i < std::min(sum.size(), series->size());
+         ++i) {
+      if ((*series)[i]) sum[i] = sum[i].value_or(0) + *(*series)[i];
+    }
+  }
+  if (report_.rows[node.row].kind != RowKind::Group) return;
+  for (size_t child : node.children)
+    add_series(snapshot, child, sum);
+}
+
+TopSeries ProcessTree::series(const TopSnapshot& snapshot,
+                              const TreeRow& row) const {
+  if (!snapshot.history) return {};
+  TopSeries sum(snapshot.history->times_ns.size());
+  if (row.kind == TreeRowKind::Folded) {
+    for (size_t member : row.members)
+      add_series(snapshot, member, sum);
+  } else if (row.kind == TreeRowKind::Group ||
+             row.kind == TreeRowKind::Process) {
+    add_series(snapshot, row.node, sum);
+  }
+  return sum;
+}
+
+}  // namespace tidemark::view::tui

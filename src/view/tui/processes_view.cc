@@ -1,0 +1,453 @@
+#include "view/tui/processes_view.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include "base/escape.h"
+#include "base/units.h"
+#include "view/text/style.h"
+#include "view/tui/numbers.h"
+#include "view/tui/process_table.h"
+#include "view/tui/process_tree.h"
+
+namespace tidemark::view::tui {
+namespace {
+
+using analysis::GroupBy;
+using analysis::TopSnapshot;
+
+struct GroupWords {
+  GroupBy group;
+  std::string_view words;
+};
+constexpr GroupWords kGroups[] = {
+    {GroupBy::Cgroup, "by control group"},
+    {GroupBy::Parent, "by parent"},
+    {GroupBy::User, "by user"},
+    {GroupBy::Exe, "by program"},
+};
+
+class ProcessesView : public View {
+ public:
+  char32_t number() const override { return U'1'; }
+  std::string_view name() const override { return "Processes"; }
+
+  void arrange(const Scene& scene, int columns, const Area& area) override {
+    columns_ = columns;
+    area_ = area;
+    rebuild(scene);
+  }
+  Answer press(const Key& key, const Scene& scene) override;
+  Answer tell(Prompt prompt, const std::string& text, bool is_final,
+              const Scene& scene) override;
+  void draw(Canvas& canvas, const Scene& scene,
+            const Area& area) const override;
+  std::string status(const Scene& scene) const override;
+  std::vector<KeyHint> hints(const Scene& /*scene*/) const override;
+  std::vector<HelpSection> help() const override;
+
+ private:
+  int table_rows() const;
+  void rebuild(const Scene& scene);
+  void resort(const Scene& scene) {
+    tree_.sort(options_);
+    relist(scene);
+  }
+  void relist(const Scene& scene);
+  void choose_key(const std::string& key);
+  void remember() {
+    if (cursor_.chosen < rows_.size()) chosen_key_ = rows_[cursor_.chosen].key;
+  }
+  const TreeRow* chosen() const {
+    return cursor_.chosen < rows_.size() ? &rows_[cursor_.chosen] : nullptr;
+  }
+  Answer press_letter(char32_t letter, const Scene& scene);
+  Answer open(const Scene& scene);
+  Answer close(const Scene& scene);
+  Answer enter(const Scene& scene);
+  Answer mark();
+  Answer click(const Key& key, const Scene& scene);
+  Answer sort_next(const Scene& scene);
+  Answer group_next(const Scene& scene);
+  Answer find(bool is_forward, bool includes_chosen);
+  bool matches(const TreeRow& row) const;
+  std::string marked_words() const;
+
+  TreeOptions options_;
+  Openings openings_;
+  std::string find_;
+  std::string filter_;  // as typed
+  std::set<std::string> marked_;
+  std::string chosen_key_;
+  bool is_following_ = false;
+  ListCursor cursor_;
+  ProcessTree tree_;
+  std::vector<TreeRow> rows_;
+  int columns_ = 80;
+  Area area_;
+};
+
+int ProcessesView::table_rows() const {
+  return area_.rows - 1 - (marked_.empty() ? 0 : 1);
+}
+
+void ProcessesView::rebuild(const Scene& scene) {
+  tree_ = ProcessTree(*scene.snapshot, options_);
+  relist(scene);
+}
+
+// The highlight follows the item, not the row. Where it has gone, the row that
+// took its place is chosen.
+void ProcessesView::relist(const Scene& scene) {
+  rows_ = tree_.rows(*scene.snapshot, openings_);
+  const size_t before = cursor_.chosen;
+  choose_key(chosen_key_);
+  // It keeps its line on the screen as well, so the eye finds it.
+  if (cursor_.chosen != before) {
+    const size_t moved = cursor_.first + cursor_.chosen;
+    cursor_.first = moved > before ? moved - before : 0;
+  }
+  cursor_.settle(rows_.size(), table_rows());
+  if (!is_following_) remember();
+}
+
+void ProcessesView::choose_key(const std::string& key) {
+  if (key.empty()) return;
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    if (rows_[i].key != key) continue;
+    cursor_.chosen = i;
+    return;
+  }
+}
+
+Answer ProcessesView::press(const Key& key, const Scene& scene) {
+  if (cursor_.move(key, rows_.size(), table_rows())) {
+    is_following_ = false;
+    remember();
+    return taken();
+  }
+  switch (key.code) {
+    case KeyCode::Right:
+      return open(scene);
+    case KeyCode::Left:
+      return close(scene);
+    case KeyCode::Enter:
+      return enter(scene);
+    case KeyCode::Click:
+      return click(key, scene);
+    case KeyCode::Character:
+      return press_letter(key.character, scene);
+    default:
+      return {};
+  }
+}
+
+Answer ProcessesView::press_letter(char32_t letter, const Scene& scene) {
+  switch (letter) {
+    case U' ':
+      return mark();
+    case U's':
+      return sort_next(scene);
+    case U'S':
+      options_.is_reversed = !options_.is_reversed;
+      resort(scene);
+      return taken();
+    case U'g':
+      return group_next(scene);
+    case U'n':
+      return find(true, false);
+    case U'N':
+      return find(false, false);
+    case U'f':
+      is_following_ = !is_following_;
+      remember();
+      return taken(is_following_ ? "following; any move ends it"
+                                 : "no longer following");
+    case U'u':
+      marked_.clear();
+      relist(scene);
+      return taken("no marks");
+    default:
+      return {};
+  }
+}
+
+Answer ProcessesView::open(const Scene& scene) {
+  const TreeRow* row = chosen();
+  if (row == nullptr || !row->can_open) return taken();
+  if (row->is_open) {
+    cursor_.chosen += 1;
+    remember();
+  } else {
+    openings_.opened.insert(row->key);
+    openings_.closed.erase(row->key);
+  }
+  relist(scene);
+  return taken();
+}
+
+// Of what is closed already the parent is chosen.
+Answer ProcessesView::close(const Scene& scene) {
+  const TreeRow* row = chosen();
+  if (row == nullptr) return taken();
+  if (row->can_open && row->is_open) {
+    openings_.closed.insert(row->key);
+    openings_.opened.erase(row->key);
+  } else {
+    for (size_t i = cursor_.chosen; i-- > 0;) {
+      if (rows_[i].depth >= row->depth) continue;
+      chosen_key_ = rows_[i].key;
+      break;
+    }
+  }
+  relist(scene);
+  return taken();
+}
+
+Answer ProcessesView::enter(const Scene& scene) {
+  const TreeRow* row = chosen();
+  if (row == nullptr) return taken();
+  const bool has_process =
+      row->kind == TreeRowKind::Process || row->kind == TreeRowKind::Part;
+  if (!has_process) {
+    return row->is_open ? close(scene) : open(scene);
+  }
+  Answer answer = asked(Wish::OpenMaps);
+  answer.request.process = tree_.row_of(tree_.nodes()[row->node]).process;
+  return answer;
+}
+
+Answer ProcessesView::mark() {
+  const TreeRow* row = chosen();
+  if (row == nullptr || row->kind != TreeRowKind::Process) {
+    return taken("only processes can be marked");
+  }
+  if (marked_.erase(row->key) == 0) marked_.insert(row->key);
+  cursor_.chosen += 1;
+  cursor_.settle(rows_.size(), table_rows());
+  remember();
+  return taken();
+}
+
+Answer ProcessesView::click(const Key& key, const Scene& scene) {
+  const int line = key.row - area_.top - 1;
+  if (line == -1) {
+    // A head sorts by its column.
+    const TableLayout layout = table_layout(columns_);
+    for (const ColumnWords& words : kTableColumns) {
+      if (static_cast<size_t>(words.column) >= layout.ends.size()) continue;
+      const int end = layout.end_of(words.column);
+      if (key.column >= end || key.column < end - 7) continue;
+      options_.is_reversed =
+          options_.sort == words.column && !options_.is_reversed;
+      options_.sort = words.column;
+      resort(scene);
+    }
+    return taken();
+  }
+  if (line < 0 || line >= table_rows()) return {};
+  const size_t index = cursor_.first + static_cast<size_t>(line);
+  if (index >= rows_.size()) return taken();
+  const bool is_again = index == cursor_.chosen;
+  cursor_.chosen = index;
+  remember();
+  if (!is_again) return taken();
+  return rows_[index].is_open ? close(scene) : open(scene);
+}
+
+Answer ProcessesView::sort_next(const Scene& scene) {
+  const TableLayout layout = table_layout(columns_);
+  size_t at = 0;
+  while (kTableColumns[at].column != options_.sort)
+    ++at;
+  // By what can be seen.
+  for (size_t i = 1; i <= std::size(kTableColumns); ++i) {
+    const ColumnWords& next =
+        kTableColumns[(at + i) % std::size(kTableColumns)];
+    const bool is_shown =
+        next.column == TopColumn::Name ||
+        (next.column == TopColumn::Task ? layout.has_task
+                                        : layout.end_of(next.column) > 0);
+    if (!is_shown) continue;
+    options_.sort = next.column;
+    options_.is_reversed = false;
+    resort(scene);
+    return taken("sorted by " + std::string(next.head));
+  }
+  return taken();
+}
+
+Answer ProcessesView::group_next(const Scene& scene) {
+  size_t at = 0;
+  while (kGroups[at].group != options_.group_by)
+    ++at;
+  const GroupWords& next = kGroups[(at + 1) % std::size(kGroups)];
+  options_.group_by = next.group;
+  rebuild(scene);
+  return taken(std::string(next.words));
+}
+
+bool ProcessesView::matches(const TreeRow& row) const {
+  const std::string id = task_id(row, tree_);
+  const auto contains = [&](const std::string& text) {
+    // Not std::ranges::search: clang 14 cannot read libstdc++'s.
+    return std::search(text.begin(), text.end(), find_.begin(), find_.end(),
+                       [](char a, char b) {
+                         return std::tolower(static_cast<unsigned char>(a)) ==
+                                std::tolower(static_cast<unsigned char>(b));
+                       }) != text.end();
+  };
+  return contains(row.name) || contains(id);
+}
+
+Answer ProcessesView::find(bool is_forward, bool includes_chosen) {
+  if (find_.empty()) return taken("nothing to find; / asks for it");
+  const size_t count = rows_.size();
+  for (size_t step = includes_chosen ? 0 : 1; step <= count; ++step) {
+    const size_t i = is_forward
+                         ? (cursor_.chosen + step) % count
+                         : (cursor_.chosen + count - step % count) % count;
+    if (!matches(rows_[i])) continue;
+    cursor_.chosen = i;
+    cursor_.settle(count, table_rows());
+    remember();
+    return taken();
+  }
+  return taken("'" + base::visible(find_) + "' is in no row");
+}
+
+Answer ProcessesView::tell(Prompt prompt, const std::string& text,
+                           bool is_final, const Scene& scene) {
+  if (prompt == Prompt::Find) {
+    find_ = text;
+    return text.empty() ? taken() : find(true, true);
+  }
+  if (prompt != Prompt::Filter || !is_final) return {};
+  filter_ = text;
+  options_.filter.reset();
+  if (!text.empty()) {
+    base::Result<analysis::ProcessFilter> filter =
+        analysis::ProcessFilter::parse(text);
+    if (!filter) {
+      filter_.clear();
+      return taken(filter.error().what + ": " + filter.error().hint);
+    }
+    options_.filter = std::move(*filter);
+  }
+  rebuild(scene);
+  return taken(text.empty() ? "all processes" : "");
+}
+
+// What only one process maps comes back when it ends; what only the marked ones
+// share comes back too, and is not known without looking at pages: hence a
+// bound, unless there is one alone.
+std::string ProcessesView::marked_words() const {
+  analysis::Use sum;
+  std::string names;
+  size_t count = 0;
+  for (const TreeNode& node : tree_.nodes()) {
+    if (!marked_.contains(node.key)) continue;
+    const analysis::PsRow& row = tree_.row_of(node);
+    sum.add(row.use);
+    if (++count <= 3) {
+      names += (names.empty() ? "" : ", ") + base::visible(row.name);
+    }
+  }
+  if (count > 3) names += ", …";
+  const TextStyle style;
+  std::string words = "marked " + std::to_string(count) + ": " + names + "   " +
+                      dense(style, sum.in_ram()) + " PSS, of which ";
+  const bool is_bound = count > 1 && !sum.uss.has_unknown;
+  words += (is_bound ? "≥" : "") + dense(style, sum.uss) +
+           " would come back if " +
+           (count == 1   ? "it"
+            : count == 2 ? "both"
+                         : "all") +
+           " ended";
+  return words;
+}
+
+void ProcessesView::draw(Canvas& canvas, const Scene& scene,
+                         const Area& area) const {
+  const ProcessTable table(canvas, scene, tree_);
+  table.draw_head(area.top, options_);
+  for (int line = 0; line < table_rows(); ++line) {
+    const size_t index = cursor_.first + static_cast<size_t>(line);
+    if (index >= rows_.size()) break;
+    const TreeRow& row = rows_[index];
+    table.draw_row(area.top + 1 + line, row, marked_.contains(row.key),
+                   index == cursor_.chosen);
+  }
+  if (!marked_.empty()) {
+    const int column = table_layout(columns_).name;
+    canvas.put_within(column, area.top + area.rows - 1, columns_ - column - 1,
+                      marked_words(), paint(Role::Strong));
+  }
+}
+
+std::string ProcessesView::status(const Scene& scene) const {
+  const analysis::PsReport& report = tree_.report();
+  std::string words = base::counted(report.process_count, "task", "tasks");
+  uint64_t oldest = 0;
+  size_t denied = 0;
+  size_t unread = 0;
+  size_t barred = 0;
+  const TopSnapshot& snapshot = *scene.snapshot;
+  for (size_t i = 0; i < snapshot.sample.processes.size(); ++i) {
+    const model::Process& process = snapshot.sample.processes[i];
+    if (process.state == model::ProcessState::Denied) ++denied;
+    if (process.state != model::ProcessState::Ok) continue;
+    const std::optional<uint64_t>& read = snapshot.details[i].read_ns;
+    // Its pages were counted without a look at who shares them.
+    if (read && process.rollup && !process.rollup->has(model::SmapsField::Pss))
+      ++barred;
+    if (!read) {
+      ++unread;
+      continue;
+    }
+    oldest = std::max(oldest, snapshot.sample.started_monotonic_ns - *read);
+  }
+  if (snapshot.playback) oldest = snapshot.playback->oldest_detail_ns;
+  if (denied > 0) words += ", " + base::grouped(denied) + " ? denied";
+  if (unread > 0) words += ", " + base::grouped(unread) + " ? not read yet";
+  if (barred > 0) words += ", " + base::grouped(barred) + " ? would stall";
+  words += " · PSS " + age_words(oldest) + " old" +
+           (snapshot.playback ? " then" : ", RSS now");
+  if (!filter_.empty()) {
+    words = "filter " + base::visible(filter_) + " · " + words;
+  }
+  return words;
+}
+
+std::vector<KeyHint> ProcessesView::hints(const Scene& /*scene*/) const {
+  return {{"↑↓", "move"},  {"→", "open"},  {"Enter", "maps"}, {"Space", "mark"},
+          {"/", "find"},   {"s", "sort"},  {"g", "group"},    {"f", "follow"},
+          {"r", "record"}, {"z", "freeze"}};
+}
+
+std::vector<HelpSection> ProcessesView::help() const {
+  return {
+      {"MOVE",
+       {{"↑ ↓ PgUp PgDn Home End", "row, page, ends"},
+        {"→ ←", "open, close; again: to the parent"}}},
+      {"LOOK",
+       {{"/  n N", "find, next, previous"},
+        {"F", "filter: pss>100M and user=postgres"},
+        {"s S", "sort by next column, reverse"},
+        {"g", "group: cgroup, parent, user, program"},
+        {"Enter", "maps of this process"}}},
+      {"CHOOSE",
+       {{"Space  u", "mark, no marks; below: what comes back"},
+        {"f", "follow this process"}}},
+  };
+}
+
+}  // namespace
+
+std::unique_ptr<View> make_processes_view() {
+  return std::make_unique<ProcessesView>();
+}
+
+}  // namespace tidemark::view::tui

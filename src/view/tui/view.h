@@ -1,0 +1,118 @@
+// What a view of `top` is. One file each; the table in top.cc lists them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/top_snapshot.h"
+#include "view/tui/canvas.h"
+#include "view/tui/key.h"
+#include "view/tui/look.h"
+
+namespace tidemark::view::tui {
+
+// What views draw from. The snapshot is never null.
+struct Scene {
+  const analysis::TopSnapshot* snapshot = nullptr;
+  Look look;
+};
+
+// Rows of the screen that belong to the view.
+struct Area {
+  int top = 0;
+  int rows = 0;
+};
+
+enum class Wish : uint8_t {
+  None,
+  Quit,
+  OpenMaps,  // of `process`
+  CloseMaps,
+  Record,     // begin, or end
+  MoveTicks,  // of a recording, by `count`
+  GoTo,       // the moment `text` says
+  NextPeak,
+  PreviousPeak,
+  PlayOrPause,
+  Faster,
+  Slower,
+};
+
+struct Request {
+  Wish wish = Wish::None;
+  model::ProcessId process;
+  int64_t count = 0;
+  std::string text;
+};
+
+// What came of a key.
+struct Answer {
+  bool is_taken = false;
+  Request request;
+  std::string message;  // for the status line
+};
+inline Answer taken(std::string message = {}) {
+  return {true, {}, std::move(message)};
+}
+inline Answer asked(Wish wish) {
+  return {true, {wish, {}, 0, {}}, {}};
+}
+
+// "↑↓", "move".
+struct KeyHint {
+  std::string_view keys;
+  std::string_view does;
+};
+struct HelpSection {
+  std::string_view title;
+  std::vector<KeyHint> lines;
+};
+
+// A question that is answered in the status line.
+enum class Prompt : uint8_t { None, Find, Filter, Time };
+
+class View {
+ public:
+  View() = default;
+  View(const View&) = delete;
+  View& operator=(const View&) = delete;
+  virtual ~View() = default;
+
+  virtual char32_t number() const = 0;
+  virtual std::string_view name() const = 0;
+  // Rows and columns that can be drawn on have changed, or there is something
+  // new to show.
+  virtual void arrange(const Scene& scene, int columns, const Area& area) = 0;
+  virtual Answer press(const Key& key, const Scene& scene) = 0;
+  // A question was answered, or is being: `is_final` on Enter.
+  virtual Answer tell(Prompt /*prompt*/, const std::string& /*text*/,
+                      bool /*is_final*/, const Scene& /*scene*/) {
+    return {};
+  }
+  virtual void draw(Canvas& canvas, const Scene& scene,
+                    const Area& area) const = 0;
+  // The left part of the status line.
+  virtual std::string status(const Scene& scene) const = 0;
+  virtual std::vector<KeyHint> hints(const Scene& scene) const = 0;
+  virtual std::vector<HelpSection> help() const = 0;
+  // Whether the line of the machine's memory stands in the first row.
+  virtual bool has_ledger_line() const { return true; }
+};
+
+// Where one is in a list of rows that is longer than the screen.
+struct ListCursor {
+  size_t chosen = 0;
+  size_t first = 0;  // row of the list at the top
+
+  // Keeps the chosen row in sight.
+  void settle(size_t count, int height);
+  // Whether the key was one that moves.
+  bool move(const Key& key, size_t count, int height);
+};
+
+}  // namespace tidemark::view::tui

@@ -1,0 +1,166 @@
+#include "watch/top_digest.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace tidemark::watch {
+namespace {
+
+using analysis::TopSnapshot;
+using model::Process;
+using model::ProcessState;
+
+// Two values for each cell of the widest trend.
+constexpr size_t kDigestPoints = 120;
+
+std::string why_no_detail(const Process& process) {
+  if (!process.mappings.unknown_because.empty()) {
+    return process.mappings.unknown_because;
+  }
+  if (process.state == ProcessState::Denied) return "denied";
+  return "not read yet";
+}
+
+// As it was decided when they were recorded, or as it looks now.
+std::vector<model::Region> regions_in(const model::Sample& sample,
+                                      const Process& process) {
+  if (process.kinds.size() != process.mappings->size()) {
+    return model::find_regions(
+        *process.mappings, model::region_hints(process, sample.memory_devices));
+  }
+  std::vector<model::Region> regions;
+  regions.reserve(process.kinds.size());
+  for (size_t i = 0; i < process.kinds.size(); ++i)
+    regions.push_back({process.kinds[i], i, 1, {}, 0});
+  return regions;
+}
+
+analysis::TopKinds kinds_of(const TopSnapshot& snapshot) {
+  analysis::TopKinds sum;
+  for (const analysis::TopDetail& detail : snapshot.details) {
+    for (const analysis::CategoryUse& use : detail.kinds) {
+      sum.pss_bytes[static_cast<size_t>(use.category)] += use.pss_bytes;
+      sum.swap_bytes += use.swap_pss_bytes;
+    }
+  }
+  return sum;
+}
+
+analysis::TopTimeline timeline_of(const analysis::TopHistory& history) {
+  analysis::TopTimeline timeline;
+  for (size_t i = 0; i < history.times_ns.size(); ++i) {
+    analysis::TopTimelinePoint point;
+    point.elapsed_ns = history.times_ns[i] - history.times_ns.front();
+    point.kinds = history.kinds[i].pss_bytes;
+    point.swap_bytes = history.kinds[i].swap_bytes;
+    timeline.points.push_back(point);
+  }
+  analysis::find_peaks(timeline);
+  return timeline;
+}
+
+// A copy without its mappings, which are the large part: they are set aside
+// while it is made.
+Process copy_without_mappings(Process& process) {
+  auto mappings = std::exchange(process.mappings, {});
+  auto threads = std::exchange(process.threads, {});
+  auto images = std::exchange(process.images, {});
+  Process copy = process;
+  process.mappings = std::move(mappings);
+  process.threads = std::move(threads);
+  process.images = std::move(images);
+  return copy;
+}
+
+}  // namespace
+
+TopDigest::TopDigest(std::string target, std::vector<analysis::UserLabel> users,
+                     uint64_t period_ns)
+    : target_(std::move(target)),
+      users_(std::move(users)),
+      period_ns_(period_ns),
+      keeper_(analysis::kTopHistoryNs, kDigestPoints) {}
+
+void TopDigest::set_kernel(model::KernelReadings kernel) {
+  kernel_ = std::move(kernel);
+}
+
+void TopDigest::learn(const model::Sample& sample, const Process& process,
+                      Known& known) const {
+  if (!process.mappings) {
+    if (!known.rollup)
+      known.rollup = model::unknown<model::SmapsFields>(why_no_detail(process));
+    return;
+  }
+  model::SmapsFields sum;
+  for (const model::Mapping& mapping : *process.mappings)
+    sum.add(mapping.fields);
+  known.rollup = model::known(sum);
+  known.detail.read_ns = sample.started_monotonic_ns;
+  known.detail.kinds =
+      analysis::categories_of(*process.mappings, regions_in(sample, process));
+}
+
+void TopDigest::add_history(TopSnapshot& snapshot) {
+  analysis::TopMoment moment;
+  moment.time_ns = snapshot.sample.started_monotonic_ns;
+  moment.machine = snapshot.machine;
+  moment.kinds = kinds_of(snapshot);
+  if (snapshot.sample.machine) {
+    moment.pressure = snapshot.sample.machine->pressure;
+  }
+  for (const Process& process : snapshot.sample.processes) {
+    moment.processes.emplace_back(
+        process.id, analysis::use_of(process, {}).in_ram().known_bytes());
+  }
+  if (keeper_.add(moment) || !history_) {
+    history_ = std::make_shared<const analysis::TopHistory>(keeper_.history());
+    timeline_ =
+        std::make_shared<const analysis::TopTimeline>(timeline_of(*history_));
+  }
+  snapshot.history = history_;
+  snapshot.timeline = timeline_;
+}
+
+TopSnapshot TopDigest::digest(model::Sample& sample) {
+  TopSnapshot snapshot = digest_alone(sample);
+  add_history(snapshot);
+  return snapshot;
+}
+
+TopSnapshot TopDigest::digest_alone(model::Sample& sample) {
+  ++round_;
+  TopSnapshot snapshot;
+  snapshot.target = target_;
+  snapshot.period_ns = period_ns_;
+  snapshot.users = users_;
+  model::Sample& copy = snapshot.sample;
+  copy.started_realtime_ns = sample.started_realtime_ns;
+  copy.started_monotonic_ns = sample.started_monotonic_ns;
+  copy.ended_monotonic_ns = sample.ended_monotonic_ns;
+  copy.reader_is_root = sample.reader_is_root;
+  copy.machine = sample.machine;
+  copy.cgroups = sample.cgroups;
+  copy.kernel = kernel_;
+  copy.processes.reserve(sample.processes.size());
+  for (Process& process : sample.processes) {
+    Known& known = known_[{process.id.pid, process.id.start_ticks}];
+    known.round = round_;
+    learn(sample, process, known);
+    copy.processes.push_back(copy_without_mappings(process));
+    copy.processes.back().rollup = known.rollup;
+    snapshot.details.push_back(known.detail);
+  }
+  std::erase_if(
+      known_, [&](const auto& entry) { return entry.second.round != round_; });
+  if (copy.machine) {
+    const std::optional<analysis::SystemReport> report =
+        analysis::make_system_report(copy);
+    if (report) {
+      snapshot.machine = analysis::top_machine(*report, copy.machine->meminfo);
+    }
+  }
+  return snapshot;
+}
+
+}  // namespace tidemark::watch

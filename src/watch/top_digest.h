@@ -1,0 +1,53 @@
+// Makes snapshots of samples: keeps what was read of each process last, and the
+// last minutes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/top_history.h"
+#include "analysis/top_snapshot.h"
+#include "model/sample.h"
+
+namespace tidemark::watch {
+
+class TopDigest {
+ public:
+  TopDigest(std::string target, std::vector<analysis::UserLabel> users,
+            uint64_t period_ns);
+
+  // The mappings that the sample has are taken into account; it stays as it is.
+  // `kernel`, which is read less often, is used until there is a newer one.
+  analysis::TopSnapshot digest(model::Sample& sample);
+  // The same of a moment that stands alone: without the last minutes.
+  analysis::TopSnapshot digest_alone(model::Sample& sample);
+  void set_kernel(model::KernelReadings kernel);
+
+ private:
+  using Key = std::pair<int32_t, uint64_t>;
+  struct Known {
+    model::Reading<model::SmapsFields> rollup;
+    analysis::TopDetail detail;
+    uint64_t round = 0;  // when it was last seen
+  };
+
+  void learn(const model::Sample& sample, const model::Process& process,
+             Known& known) const;
+  void add_history(analysis::TopSnapshot& snapshot);
+
+  std::string target_;
+  std::vector<analysis::UserLabel> users_;
+  uint64_t period_ns_;
+  std::map<Key, Known> known_;
+  uint64_t round_ = 0;
+  std::optional<model::KernelReadings> kernel_;
+  analysis::TopHistoryKeeper keeper_;
+  std::shared_ptr<const analysis::TopHistory> history_;
+  std::shared_ptr<const analysis::TopTimeline> timeline_;
+};
+
+}  // namespace tidemark::watch

@@ -1,0 +1,224 @@
+#include "watch/top_feed.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/page_size.h"
+#include "source/machine_reader.h"
+#include "source/process_source.h"
+#include "source/system_source.h"
+#include "watch/loop.h"
+
+namespace tidemark::watch {
+namespace {
+
+// What costs more than counters and changes slowly.
+constexpr uint64_t kSlowNs = 5 * base::kNsPerSecond;
+
+base::Result<analysis::MapsReport> read_maps(const source::Roots& roots,
+                                             const model::ProcessId& process) {
+  source::CollectOptions collect;
+  collect.selection.targets = {process};
+  collect.detail = {
+      .rollup = false, .mappings = true, .threads = true, .cgroup = false};
+  collect.machine = false;
+  model::Sample sample;
+  base::Status status =
+      source::ProcessSource(roots, std::move(collect)).collect(sample);
+  if (!status) return status.error();
+  const model::Process& read = sample.processes.front();
+  if (!read.mappings) {
+    return base::fail(base::ErrorKind::Denied, read.mappings.unknown_because,
+                      analysis::denied_hint(sample));
+  }
+  const model::RegionHints hints = model::region_hints(
+      read, source::read_memory_devices(roots, read.id.pid));
+  return analysis::make_maps_report(sample, read, hints,
+                                    analysis::MapsSort::Pss);
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<TopFeed>> TopFeed::start(
+    const source::Roots& roots, TopFeedOptions options) {
+  base::Result<WakeUp> wake = WakeUp::make();
+  if (!wake) return wake.error();
+  std::unique_ptr<TopFeed> feed(
+      new TopFeed(roots, std::move(options), std::move(*wake)));
+  const AllSignalsBlocked blocked;
+  feed->thread_ = std::thread([raw = feed.get()] { raw->run(); });
+  return feed;
+}
+
+TopFeed::TopFeed(const source::Roots& roots, TopFeedOptions options,
+                 WakeUp wake)
+    : roots_(roots),
+      options_(std::move(options)),
+      wake_(std::move(wake)),
+      source_(roots, options_.selection, options_.budget),
+      digest_(options_.target, options_.users, options_.budget.period_ns) {}
+
+TopFeed::~TopFeed() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wishes_.is_stopping = true;
+  }
+  changed_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+TopFeed::Snapshot TopFeed::take() {
+  wake_.clear();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return newest_;
+}
+
+void TopFeed::want_maps(std::optional<model::ProcessId> process) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wishes_.maps = process;
+  }
+  changed_.notify_one();
+}
+
+void TopFeed::record_to(std::string path) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wishes_.record_path = std::move(path);
+  }
+  changed_.notify_one();
+}
+
+void TopFeed::publish() {
+  auto made = std::make_shared<const analysis::TopSnapshot>(current_);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    newest_ = std::move(made);
+  }
+  wake_.raise();
+}
+
+TopFeed::Wishes TopFeed::wait_until(uint64_t monotonic_ns,
+                                    const Wishes& known) {
+  const uint64_t now = base::monotonic_ns();
+  const uint64_t left = monotonic_ns > now ? monotonic_ns - now : 0;
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait_for(lock, std::chrono::nanoseconds(left),
+                    [&] { return wishes_ != known; });
+  return wishes_;
+}
+
+void TopFeed::add_own_cost() {
+  const uint64_t now = base::monotonic_ns();
+  const uint64_t cpu = base::own_cpu_ns();
+  if (cost_time_ns_ != 0 && now > cost_time_ns_) {
+    current_.own_cpu_millionths =
+        (cpu - cost_cpu_ns_) * 1'000'000 / (now - cost_time_ns_);
+  }
+  cost_time_ns_ = now;
+  cost_cpu_ns_ = cpu;
+  if (!roots_.is_live) return;
+  const source::CgroupHierarchy no_cgroups;
+  source::ProcessReader reader(roots_, no_cgroups, {});
+  const base::Result<model::Statm> own = reader.read_statm(::getpid());
+  if (own) current_.own_bytes = own->resident_pages * base::page_bytes();
+}
+
+void TopFeed::read_kernel() {
+  const uint64_t now = base::monotonic_ns();
+  if (kernel_read_ns_ != 0 && now < kernel_read_ns_ + kSlowNs) return;
+  kernel_read_ns_ = now;
+  model::Sample sample;
+  base::Status status = source::SystemSource(roots_).collect(sample);
+  if (status && sample.kernel) digest_.set_kernel(std::move(*sample.kernel));
+}
+
+void TopFeed::serve_maps(const Wishes& wishes) {
+  const uint64_t now = base::monotonic_ns();
+  if (!wishes.maps) {
+    maps_of_.reset();
+    current_.maps.reset();
+    current_.maps_failure.clear();
+    return;
+  }
+  if (maps_of_ == wishes.maps && now < maps_read_ns_ + kSlowNs) return;
+  maps_of_ = wishes.maps;
+  maps_read_ns_ = now;
+  base::Result<analysis::MapsReport> report = read_maps(roots_, *wishes.maps);
+  current_.maps_failure = report ? "" : report.error().what;
+  if (report) {
+    current_.maps =
+        std::make_shared<const analysis::MapsReport>(std::move(*report));
+  }
+}
+
+void TopFeed::serve_recording(const Wishes& wishes) {
+  if (recorded_path_ == wishes.record_path) return;
+  if (recorder_) {
+    base::Status finished = recorder_->finish();
+    current_.note =
+        finished ? "recorded to " + recorded_path_ : finished.error().what;
+    recorder_.reset();
+    current_.recording.reset();
+  }
+  recorded_path_ = wishes.record_path;
+  if (recorded_path_.empty()) return;
+  base::Result<std::unique_ptr<store::Recorder>> made =
+      store::Recorder::create(recorded_path_, options_.recording_info, {});
+  if (!made) {
+    current_.note = made.error().what;
+    return;
+  }
+  recorder_ = std::move(*made);
+  current_.recording = analysis::TopRecording{recorded_path_, 0};
+}
+
+void TopFeed::tick(const Wishes& wishes) {
+  base::Status status = source_.collect(sample_);
+  if (!status) {
+    current_.note = status.error().what;
+    publish();
+    return;
+  }
+  if (recorder_) {
+    base::Status written = recorder_->accept(sample_);
+    if (!written) current_.note = written.error().what;
+  }
+  read_kernel();
+  analysis::TopSnapshot made = digest_.digest(sample_);
+  made.has_all_processes = options_.selection.everything;
+  made.maps = std::move(current_.maps);
+  made.maps_failure = std::move(current_.maps_failure);
+  if (recorder_) {
+    made.recording =
+        analysis::TopRecording{recorded_path_, recorder_->state().file_bytes};
+  }
+  if (made.note.empty()) made.note = std::move(current_.note);
+  current_ = std::move(made);
+  add_own_cost();
+  serve_maps(wishes);
+  publish();
+}
+
+void TopFeed::run() {
+  Ticker ticker(base::monotonic_ns(), options_.budget.period_ns);
+  Wishes wishes;
+  while (!wishes.is_stopping) {
+    const uint64_t due_ns = ticker.next(base::monotonic_ns()).due_ns;
+    while (!wishes.is_stopping && base::monotonic_ns() < due_ns) {
+      const Wishes before = wishes;
+      wishes = wait_until(due_ns, before);
+      if (wishes == before || wishes.is_stopping) continue;
+      serve_recording(wishes);
+      serve_maps(wishes);
+      publish();
+    }
+    if (!wishes.is_stopping) tick(wishes);
+  }
+  serve_recording({});
+}
+
+}  // namespace tidemark::watch

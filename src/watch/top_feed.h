@@ -1,0 +1,93 @@
+// Reads for `top` in a thread of its own, so that a key is answered whatever
+// reading costs. Each reading becomes a snapshot that never changes; who draws
+// takes the newest.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "analysis/top_snapshot.h"
+#include "base/result.h"
+#include "model/recording.h"
+#include "source/roots.h"
+#include "store/recorder.h"
+#include "watch/record_source.h"
+#include "watch/top_digest.h"
+#include "watch/top_supply.h"
+
+namespace tidemark::watch {
+
+struct TopFeedOptions {
+  std::string target;  // in words
+  RecordSelection selection;
+  BudgetOptions budget;
+  std::vector<analysis::UserLabel> users;
+  model::RecordingInfo recording_info;  // of recordings that are begun
+};
+
+class TopFeed : public TopSupply {
+ public:
+  // The roots must outlive it.
+  static base::Result<std::unique_ptr<TopFeed>> start(
+      const source::Roots& roots, TopFeedOptions options);
+  ~TopFeed() override;
+
+  int fd() const override { return wake_.fd(); }
+  Snapshot take() override;
+  // Read again now and then.
+  void want_maps(std::optional<model::ProcessId> process) override;
+  // Begins a recording of what is read from now on; empty: ends it.
+  void record_to(std::string path);
+
+ private:
+  TopFeed(const source::Roots& roots, TopFeedOptions options, WakeUp wake);
+
+  struct Wishes {
+    std::optional<model::ProcessId> maps;
+    std::string record_path;
+    bool is_stopping = false;
+    bool operator==(const Wishes&) const = default;
+  };
+
+  void run();
+  // Until then, or until something else is wished for.
+  Wishes wait_until(uint64_t monotonic_ns, const Wishes& known);
+  void tick(const Wishes& wishes);
+  void serve_maps(const Wishes& wishes);
+  void serve_recording(const Wishes& wishes);
+  void add_own_cost();
+  void read_kernel();
+  void publish();
+
+  const source::Roots& roots_;
+  TopFeedOptions options_;
+  WakeUp wake_;
+
+  // Of the thread alone.
+  RecordSource source_;
+  TopDigest digest_;
+  model::Sample sample_;
+  analysis::TopSnapshot current_;
+  std::unique_ptr<store::Recorder> recorder_;
+  std::string recorded_path_;
+  std::optional<model::ProcessId> maps_of_;
+  uint64_t maps_read_ns_ = 0;
+  uint64_t kernel_read_ns_ = 0;
+  uint64_t cost_cpu_ns_ = 0;
+  uint64_t cost_time_ns_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Wishes wishes_;
+  Snapshot newest_;
+
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace tidemark::watch

@@ -1,0 +1,332 @@
+#include "watch/top_replay.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <utility>
+
+#include "analysis/maps_report.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "watch/top_digest.h"
+
+namespace tidemark::watch {
+namespace {
+
+constexpr size_t kReplayPoints = 60;
+constexpr double kLeastSpeed = 1.0 / 16;
+constexpr double kMostSpeed = 1024;
+
+}  // namespace
+
+base::Result<std::unique_ptr<TopReplay>> TopReplay::start(
+    store::Recording recording, size_t first_index, FindMoment find) {
+  base::Result<WakeUp> wake = WakeUp::make();
+  if (!wake) return wake.error();
+  std::unique_ptr<TopReplay> replay(new TopReplay(
+      std::move(recording), first_index, std::move(find), std::move(*wake)));
+  const AllSignalsBlocked blocked;
+  replay->thread_ = std::thread([raw = replay.get()] { raw->run(); });
+  return replay;
+}
+
+TopReplay::TopReplay(store::Recording recording, size_t first_index,
+                     FindMoment find, WakeUp wake)
+    : recording_(std::move(recording)),
+      find_(std::move(find)),
+      wake_(std::move(wake)),
+      tick_count_(recording_.ticks().size()) {
+  wishes_.index = std::min(first_index, tick_count_ - 1);
+}
+
+TopReplay::~TopReplay() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wishes_.is_stopping = true;
+  }
+  changed_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+TopReplay::Snapshot TopReplay::take() {
+  wake_.clear();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return newest_;
+}
+
+void TopReplay::want_maps(std::optional<model::ProcessId> process) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wishes_.maps = process;
+  }
+  changed_.notify_one();
+}
+
+void TopReplay::move_by(int64_t ticks) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wishes_.index = static_cast<size_t>(
+        std::clamp<int64_t>(static_cast<int64_t>(wishes_.index) + ticks, 0,
+                            static_cast<int64_t>(tick_count_) - 1));
+    wishes_.is_playing = false;
+  }
+  changed_.notify_one();
+}
+
+void TopReplay::go_to(std::string word) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wishes_.word = std::move(word);
+  }
+  changed_.notify_one();
+}
+
+bool TopReplay::go_to_peak(bool is_next) {
+  std::optional<size_t> found;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!timeline_) return true;  // not known yet
+    for (size_t peak : timeline_->peaks) {
+      if (is_next && peak > wishes_.index && !found) found = peak;
+      if (!is_next && peak < wishes_.index) found = peak;
+    }
+    if (!found) return false;
+    wishes_.index = *found;
+    wishes_.is_playing = false;
+  }
+  changed_.notify_one();
+  return true;
+}
+
+void TopReplay::play_or_pause() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wishes_.is_playing = !wishes_.is_playing;
+    // At its end it begins anew.
+    if (wishes_.is_playing && wishes_.index + 1 >= tick_count_)
+      wishes_.index = 0;
+  }
+  changed_.notify_one();
+}
+
+void TopReplay::change_speed(bool is_faster) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wishes_.speed = std::clamp(wishes_.speed * (is_faster ? 2.0 : 0.5),
+                               kLeastSpeed, kMostSpeed);
+  }
+  changed_.notify_one();
+}
+
+uint64_t TopReplay::time_of(size_t index) const {
+  return recording_.ticks()[index].monotonic_ns;
+}
+
+// What is asked of every moment is read once.
+void TopReplay::load() {
+  const std::vector<model::RecordedTick>& ticks = recording_.ticks();
+  machines_.resize(ticks.size());
+  pressures_.resize(ticks.size());
+  size_t next = 0;
+  base::Status walked =
+      recording_.walk_machine([&](int64_t tick, const model::Machine& machine) {
+        while (next < ticks.size() && ticks[next].id < tick)
+          ++next;
+        if (next == ticks.size() || ticks[next].id != tick) return;
+        model::Sample sample;
+        sample.machine = machine;
+        const std::optional<analysis::SystemReport> report =
+            analysis::make_system_report(sample);
+        if (report)
+          machines_[next] = analysis::top_machine(*report, machine.meminfo);
+        pressures_[next] = machine.pressure;
+      });
+  if (!walked) note_ = walked.error().what;
+  base::Result<model::Timeline> timeline = recording_.timeline({});
+  base::Result<std::vector<model::RecordedGap>> gaps = recording_.gaps();
+  if (!timeline) {
+    note_ = timeline.error().what;
+    return;
+  }
+  auto made =
+      std::make_shared<const analysis::TopTimeline>(analysis::make_top_timeline(
+          *timeline, ticks, gaps ? *gaps : std::vector<model::RecordedGap>{}));
+  const std::lock_guard<std::mutex> lock(mutex_);
+  timeline_ = std::move(made);
+}
+
+void TopReplay::add_processes(const std::vector<int64_t>& ticks,
+                              analysis::TopHistory& history) const {
+  base::Result<model::Bands> bands = recording_.bands({}, ticks);
+  if (!bands) return;
+  std::map<int64_t, model::ProcessId> ids;
+  for (const model::RecordedProcess& process : recording_.processes())
+    ids.emplace(process.id, process.process);
+  for (const model::Band& band : bands->by_process) {
+    auto id = band.process ? ids.find(*band.process) : ids.end();
+    if (id == ids.end()) continue;
+    analysis::TopSeries& series =
+        history.processes[{id->second.pid, id->second.start_ticks}];
+    series.resize(ticks.size());
+    // Each point holds until the next.
+    for (size_t i = 0; i < band.points.size(); ++i) {
+      const size_t end = i + 1 < band.points.size()
+                             ? band.points[i + 1].tick_index
+                             : ticks.size();
+      for (size_t k = band.points[i].tick_index; k < end; ++k)
+        series[k] = series[k].value_or(0) + band.points[i].shares.pss_bytes;
+    }
+  }
+}
+
+std::shared_ptr<const analysis::TopHistory> TopReplay::history_at(
+    size_t index) const {
+  auto history = std::make_shared<analysis::TopHistory>();
+  size_t first = index;
+  while (first > 0 &&
+         time_of(index) - time_of(first - 1) <= analysis::kTopHistoryNs)
+    --first;
+  const size_t count = index - first + 1;
+  const size_t shown = std::min(count, kReplayPoints);
+  std::vector<int64_t> ids;
+  std::optional<size_t> before;
+  for (size_t i = 0; i < shown; ++i) {
+    const size_t at =
+        shown == 1 ? index : first + i * (count - 1) / (shown - 1);
+    ids.push_back(recording_.ticks()[at].id);
+    history->times_ns.push_back(time_of(at));
+    history->machine.push_back(machines_[at]);
+    const auto share = [&](auto member) -> std::optional<uint64_t> {
+      if (!before) return std::nullopt;
+      return analysis::stalled_share(pressures_[*before].*member,
+                                     pressures_[at].*member,
+                                     time_of(at) - time_of(*before));
+    };
+    history->stalled_some.push_back(share(&model::Pressure::some_ns));
+    history->stalled_full.push_back(share(&model::Pressure::full_ns));
+    before = at;
+  }
+  history->kinds.resize(shown);
+  add_processes(ids, *history);
+  return history;
+}
+
+void TopReplay::fill_maps(const model::Sample& sample, const Wishes& wishes,
+                          analysis::TopSnapshot& snapshot) const {
+  if (!wishes.maps) return;
+  auto found =
+      std::ranges::find(sample.processes, *wishes.maps, &model::Process::id);
+  if (found == sample.processes.end()) {
+    snapshot.maps_failure = "it was not there at this moment";
+  } else if (!found->mappings) {
+    snapshot.maps_failure = "its mappings were not read";
+  } else {
+    snapshot.maps =
+        std::make_shared<const analysis::MapsReport>(analysis::make_maps_report(
+            sample, *found, model::region_hints(*found, sample.memory_devices),
+            analysis::MapsSort::Pss));
+  }
+}
+
+void TopReplay::show(const Wishes& wishes) {
+  const model::RecordedTick& tick = recording_.ticks()[wishes.index];
+  base::Result<model::Sample> sample = recording_.sample_at(tick.id, {});
+  analysis::TopSnapshot snapshot;
+  if (sample) {
+    TopDigest digest(std::string(base::base_name(recording_.path())), {},
+                     recording_.info().period_ns);
+    snapshot = digest.digest_alone(*sample);
+    // As `record --all` calls what it records.
+    snapshot.has_all_processes = recording_.info().targets == "every process";
+    fill_maps(*sample, wishes, snapshot);
+  } else {
+    note_ = sample.error().what;
+  }
+  snapshot.note = note_;
+  snapshot.history = history_at(wishes.index);
+  analysis::TopPlayback playback;
+  playback.tick_index = wishes.index;
+  playback.elapsed_ns = time_of(wishes.index) - time_of(0);
+  playback.end_ns = time_of(tick_count_ - 1) - time_of(0);
+  playback.oldest_detail_ns =
+      tick.oldest_detail_ticks * recording_.info().period_ns;
+  playback.is_playing = wishes.is_playing;
+  playback.speed = wishes.speed;
+  snapshot.playback = playback;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    snapshot.timeline = timeline_;
+    newest_ =
+        std::make_shared<const analysis::TopSnapshot>(std::move(snapshot));
+  }
+  wake_.raise();
+}
+
+// Until something else is wished for, or the next tick is due.
+void TopReplay::wait(Wishes& known) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto is_new = [&] { return wishes_ != known; };
+  if (!known.is_playing) {
+    changed_.wait(lock, is_new);
+  } else {
+    const size_t next = std::min(known.index + 1, tick_count_ - 1);
+    const auto due = static_cast<uint64_t>(
+        static_cast<double>(time_of(next) - began_at_ns_) / known.speed);
+    const uint64_t passed = base::monotonic_ns() - began_ns_;
+    // Ten frames a second at most, however fast it plays.
+    constexpr uint64_t kFrameNs = 100'000'000;
+    const uint64_t left =
+        std::max(kFrameNs, due > passed ? due - passed : uint64_t{0});
+    changed_.wait_for(lock, std::chrono::nanoseconds(left), is_new);
+  }
+  const bool restarts = wishes_.is_playing &&
+                        (!known.is_playing || wishes_.speed != known.speed ||
+                         wishes_.index != known.index);
+  known = wishes_;
+  if (restarts) {
+    began_ns_ = base::monotonic_ns();
+    began_at_ns_ = time_of(known.index);
+  }
+}
+
+void TopReplay::advance(Wishes& wishes) {
+  const auto reached =
+      began_at_ns_ +
+      static_cast<uint64_t>(
+          static_cast<double>(base::monotonic_ns() - began_ns_) * wishes.speed);
+  size_t index = wishes.index;
+  while (index + 1 < tick_count_ && time_of(index + 1) <= reached)
+    ++index;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  // Somebody else has chosen meanwhile: his choice stands.
+  if (wishes_ != wishes) return;
+  wishes_.index = index;
+  if (index + 1 >= tick_count_) wishes_.is_playing = false;
+  wishes = wishes_;
+}
+
+void TopReplay::look_up(Wishes& wishes) {
+  base::Result<size_t> found = find_(recording_, wishes.word);
+  note_ = found ? "" : found.error().what;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  wishes_.word.clear();
+  if (found) wishes_.index = *found;
+  wishes = wishes_;
+}
+
+void TopReplay::run() {
+  load();
+  Wishes wishes;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wishes = wishes_;
+  }
+  while (!wishes.is_stopping) {
+    if (!wishes.word.empty()) look_up(wishes);
+    if (wishes.is_playing) advance(wishes);
+    show(wishes);
+    wait(wishes);
+  }
+}
+
+}  // namespace tidemark::watch

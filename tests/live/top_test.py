@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""`top` in a real terminal (tmux): keys, sizes, and every way out."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import live
+
+SECONDS = 20
+
+
+class Terminal:
+    """A tmux server of its own with one window that runs a shell line."""
+
+    def __init__(self, line, columns=80, rows=24, **environment):
+        self.folder = tempfile.TemporaryDirectory()
+        self.socket = os.path.join(self.folder.name, "tmux")
+        settings = {"LC_ALL": "C.UTF-8", "NO_COLOR": "1", **environment}
+        words = " ".join(f"{name}={value}" for name, value in settings.items())
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns),
+                  "-y", str(rows), f"cd {self.folder.name}; {words} {line}; "
+                  "echo left $?; stty -a | grep -o ' -\\?echo '; sleep 1000")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.tmux("kill-server", check=False)
+        self.folder.cleanup()
+
+    def tmux(self, *words, check=True):
+        return subprocess.run(
+            ["tmux", "-S", self.socket, *words], check=check, timeout=SECONDS,
+            capture_output=True, text=True).stdout
+
+    def keys(self, *names):
+        for name in names:
+            self.tmux("send-keys", name)
+
+    def screen(self):
+        return self.tmux("capture-pane", "-p")
+
+    def resize(self, columns, rows):
+        self.tmux("resize-window", "-x", str(columns), "-y", str(rows))
+
+    def pid(self, name="tidemark"):
+        """Of the program in the window."""
+        shell = self.tmux("list-panes", "-F", "#{pane_pid}").strip()
+        open_pids = [int(shell)]
+        while open_pids:
+            pid = open_pids.pop()
+            comm = pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+            if comm == name:
+                return pid
+            children = pathlib.Path(f"/proc/{pid}/task/{pid}/children")
+            open_pids += map(int, children.read_text().split())
+        raise AssertionError(f"no {name} in the window")
+
+    def wait_for(self, text):
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            screen = self.screen()
+            if text in screen:
+                return screen
+            time.sleep(0.05)
+        raise AssertionError(f"{text!r} did not come:\n{screen}")
+
+
+class TopTest(unittest.TestCase):
+    def top(self, *words, **options):
+        line = " ".join([live.TIDEMARK, "top", *map(str, words)])
+        return Terminal(line, **options)
+
+    def test_shows_processes_and_leaves_the_terminal_as_it_was(self):
+        with self.top() as terminal:
+            screen = terminal.wait_for(" task")
+            self.assertIn("[1 Processes]", screen)
+            self.assertIn("live 1 s", screen)
+            self.assertIn("q quit", screen.splitlines()[-1])
+            terminal.keys("q")
+            screen = terminal.wait_for("left 0")
+            self.assertNotIn("Processes", screen)
+            self.assertNotIn("-echo", screen)
+
+    def test_every_key_is_answered(self):
+        with self.top() as terminal:
+            terminal.wait_for(" task")
+            for key in ("Down", "Up", "PgDn", "PgUp", "Home", "End", "Right",
+                        "Left", "s", "S", "g", "g", "g", "g", "n", "N", "f",
+                        "Space", "u", "z", "z", "BTab", "Tab", "x", "F5"):
+                terminal.keys(key)
+            for key, text in (("2", "[2 Machine]"), ("5", "[5 Timeline]"),
+                              ("1", "[1 Processes]"), ("?", "Processes: keys"),
+                              ("Escape", " tasks"), ("/", "find:")):
+                terminal.keys(key)
+                terminal.wait_for(text)
+            terminal.keys("Escape", "q")
+            terminal.wait_for("left 0")
+
+    def test_opens_the_mappings_of_a_process(self):
+        with live.Python("block = bytearray(64 << 20)") as target, \
+                self.top(target.pid) as terminal:
+            terminal.wait_for(" task")
+            terminal.keys("/", "p", ":", str(target.pid), "Enter", "Enter")
+            screen = terminal.wait_for("mappings in")
+            self.assertIn(f"p:{target.pid}", screen)
+            terminal.keys("Escape", "q")
+            terminal.wait_for("left 0")
+
+    def test_survives_a_storm_of_sizes(self):
+        with self.top() as terminal:
+            terminal.wait_for(" task")
+            for columns, rows in ((40, 10), (300, 100), (41, 11), (132, 40),
+                                  (60, 14), (299, 99), (80, 24)) * 4:
+                terminal.resize(columns, rows)
+            terminal.wait_for("[1 Processes]")
+            terminal.resize(40, 10)
+            terminal.wait_for("q quit")
+            self.assertTrue(all(len(line) <= 40
+                                for line in terminal.screen().splitlines()))
+            terminal.keys("q")
+            terminal.wait_for("left 0")
+
+    def test_signals_leave_a_clean_terminal(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            with self.subTest(number), self.top() as terminal:
+                terminal.wait_for(" task")
+                os.kill(terminal.pid(), number)
+                screen = terminal.wait_for("left 0")
+                self.assertNotIn("Processes", screen)
+                self.assertNotIn("-echo", screen)
+
+    def test_ends_when_its_terminal_is_closed(self):
+        with self.top() as terminal:
+            terminal.wait_for(" task")
+            pid = terminal.pid()
+            terminal.tmux("kill-server")
+            end = time.monotonic() + SECONDS
+            while os.path.exists(f"/proc/{pid}"):
+                self.assertLess(time.monotonic(), end, "it goes on")
+                time.sleep(0.05)
+
+    def test_says_when_its_process_has_gone(self):
+        with live.Python("") as target, self.top(target.pid) as terminal:
+            terminal.wait_for(" task")
+            target.end()
+            terminal.wait_for("all chosen processes have ended")
+            terminal.keys("q")
+            terminal.wait_for("left 0")
+
+    def test_records_what_it_shows_and_replays_it(self):
+        with live.Python("block = bytearray(64 << 20)") as target, \
+                self.top(target.pid, "-d", "100ms") as terminal:
+            terminal.wait_for(" task")
+            terminal.keys("r")
+            terminal.wait_for("recording")
+            time.sleep(1.5)
+            terminal.keys("r")
+            terminal.wait_for("recorded to top-")
+            terminal.keys("q")
+            terminal.wait_for("left 0")
+            file = next(pathlib.Path(terminal.folder.name).glob("top-*.tdm"))
+            self.assertGreater(
+                live.run_json("info", file)["sample_count"], 5)
+            with self.top(file) as replay:
+                replay.wait_for("replay, paused")
+                replay.keys("5", "End")
+                replay.wait_for("[5 Timeline]")
+                replay.keys("1")
+                self.assertIn(f"p:{target.pid}", replay.wait_for("python3"))
+                replay.keys("q")
+                replay.wait_for("left 0")
+
+    def test_refuses_what_is_no_terminal(self):
+        done = live.run("top", check=False, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("not a terminal", done.stderr)
+        self.assertIn("hint:", done.stderr)
+
+    def test_is_readable_in_ascii_and_colour(self):
+        with self.top("--glyphs", "ascii") as terminal:
+            terminal.wait_for(" task")
+            self.assertTrue(terminal.screen().isascii())
+        with self.top(NO_COLOR="", COLORTERM="truecolor") as terminal:
+            terminal.wait_for(" task")
+            self.assertIn("\x1b[38;2;", terminal.tmux("capture-pane", "-ep"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,188 @@
+// A machine whose numbers are easy to follow, as `top` would see it: two
+// control groups, a denied process, ten minutes of history.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "analysis/top_snapshot.h"
+#include "analysis/top_timeline.h"
+
+namespace tidemark::view::tui {
+
+inline constexpr uint64_t kMb = uint64_t{1} << 20;
+inline constexpr uint64_t kSecondNs = 1'000'000'000;
+inline constexpr uint64_t kNowNs = 5000 * kSecondNs;
+
+struct ExampleProcess {
+  int32_t pid;
+  std::string name;
+  std::string cgroup;
+  uint64_t pss_mb;
+  uint64_t private_mb;
+  uint64_t shared_mb;
+  uint64_t swap_mb;
+  int64_t growth_mb;
+};
+
+inline model::Process example_process(const ExampleProcess& example) {
+  using model::SmapsField;
+  model::Process process;
+  process.id = {example.pid, static_cast<uint64_t>(example.pid) * 10};
+  process.stat.pid = example.pid;
+  process.stat.comm = example.name.substr(0, 15);
+  process.stat.thread_count = 1;
+  process.command_line = example.name;
+  process.cgroup_path = example.cgroup;
+  process.status.user_id = 1000;
+  process.status.peak_rss_bytes = (example.pss_mb + 9) * kMb;
+  model::SmapsFields fields;
+  fields.set(SmapsField::Pss, example.pss_mb * kMb);
+  fields.set(SmapsField::Rss, (example.private_mb + example.shared_mb) * kMb);
+  fields.set(SmapsField::PrivateClean, 0);
+  fields.set(SmapsField::PrivateDirty, example.private_mb * kMb);
+  fields.set(SmapsField::SharedClean, example.shared_mb * kMb);
+  fields.set(SmapsField::SharedDirty, 0);
+  fields.set(SmapsField::Swap, example.swap_mb * kMb);
+  fields.set(SmapsField::SwapPss, example.swap_mb * kMb);
+  process.rollup = model::known(fields);
+  return process;
+}
+
+inline analysis::CategoryUse example_kind(model::Category kind,
+                                          uint64_t pss_mb) {
+  analysis::CategoryUse use;
+  use.category = kind;
+  use.pss_bytes = use.rss_bytes = use.private_bytes = pss_mb * kMb;
+  use.mapping_count = 1;
+  return use;
+}
+
+inline analysis::TopMachine example_machine(uint64_t anon_mb) {
+  using model::Category;
+  analysis::TopMachine machine;
+  machine.total_bytes = 24'576 * kMb;
+  const auto set = [&](Category kind, uint64_t mb) {
+    machine.kinds[static_cast<size_t>(kind)] = static_cast<int64_t>(mb * kMb);
+  };
+  set(Category::Anon, anon_mb);
+  set(Category::Shm, 1966);
+  set(Category::File, 6871);
+  set(Category::Slab, 742);
+  set(Category::Ptab, 190);
+  set(Category::Kern, 198);
+  set(Category::Wired, 471);
+  set(Category::Unnamed, 25);
+  set(Category::Free,
+      24'576 - anon_mb - 1966 - 6871 - 742 - 190 - 198 - 471 - 25);
+  machine.available_bytes = 11'000 * kMb;
+  machine.swap_used_bytes = 199 * kMb;
+  return machine;
+}
+
+inline void add_history(analysis::TopSnapshot& snapshot,
+                        const std::vector<ExampleProcess>& examples) {
+  auto history = std::make_shared<analysis::TopHistory>();
+  constexpr size_t kPoints = 121;
+  for (size_t i = 0; i < kPoints; ++i) {
+    history->times_ns.push_back(kNowNs - (kPoints - 1 - i) * 5 * kSecondNs);
+    history->machine.emplace_back(example_machine(7000 + i * 10));
+    history->kinds.emplace_back();
+    history->stalled_some.emplace_back(i > 60 && i < 80 ? 40'000 : 1'000);
+    history->stalled_full.emplace_back(0);
+    for (const ExampleProcess& one : examples) {
+      const int64_t before = static_cast<int64_t>(one.pss_mb) - one.growth_mb;
+      const int64_t mb = before + one.growth_mb * static_cast<int64_t>(i) /
+                                      static_cast<int64_t>(kPoints - 1);
+      history->processes[{one.pid, static_cast<uint64_t>(one.pid) * 10}]
+          .emplace_back(static_cast<uint64_t>(mb) * kMb);
+    }
+  }
+  snapshot.history = std::move(history);
+}
+
+inline std::shared_ptr<const analysis::TopTimeline> example_timeline() {
+  auto timeline = std::make_shared<analysis::TopTimeline>();
+  for (size_t i = 0; i < 720; ++i) {
+    analysis::TopTimelinePoint point;
+    point.elapsed_ns = i * 6 * kSecondNs;
+    // Up to a peak at 00:41:12, down, and a smaller one near the end.
+    const uint64_t height = i <= 412  ? i * 6
+                            : i < 500 ? 2472 - (i - 412) * 20
+                            : i < 600 ? 712 + (i - 500) * 8
+                                      : 1512 - (i - 600) * 4;
+    point.kinds[static_cast<size_t>(model::Category::Heap)] = height * kMb;
+    point.kinds[static_cast<size_t>(model::Category::Anon)] = height * kMb / 2;
+    point.kinds[static_cast<size_t>(model::Category::Shm)] = 900 * kMb;
+    point.swap_bytes = i > 350 ? 199 * kMb : 0;
+    point.is_after_gap = i == 250;
+    timeline->points.push_back(point);
+  }
+  timeline->gap_count = 3;
+  analysis::find_peaks(*timeline);
+  return timeline;
+}
+
+inline std::shared_ptr<const analysis::TopSnapshot> example_snapshot() {
+  const std::vector<ExampleProcess> examples = {
+      {41877, "osm2pgsql", "/import.scope", 3686, 3615, 67, 181, 398},
+      {41898, "postgres: checkpointer", "/import.scope", 668, 13, 655, 0, 2},
+      {41902, "postgres: writer", "/import.scope", 474, 62, 412, 0, 8},
+      {41869, "python3", "/import.scope", 64, 60, 4, 18, 0},
+      {41871, "tee", "/import.scope", 2, 1, 1, 0, 0},
+      {41872, "gzip", "/import.scope", 3, 2, 1, 0, 0},
+      {2217, "firefox", "/user.slice", 1167, 961, 211, 0, 31},
+      {3120, "Isolated Web Content with a long name", "/user.slice", 559, 470,
+       89, 0, -12},
+      {901, "dockerd", "/system.slice", 195, 188, 7, 0, 0},
+  };
+  auto snapshot = std::make_shared<analysis::TopSnapshot>();
+  snapshot->target = "build-07";
+  snapshot->period_ns = kSecondNs;
+  // 2026-11-15T10:31:08Z.
+  snapshot->sample.started_realtime_ns = 1'794'738'668 * kSecondNs;
+  snapshot->sample.started_monotonic_ns = kNowNs;
+  snapshot->sample.machine.emplace();
+  model::MemInfo& meminfo = snapshot->sample.machine->meminfo;
+  meminfo.total_bytes = 24'576 * kMb;
+  meminfo.free_bytes = 5'900 * kMb;
+  meminfo.cached_bytes = 8'837 * kMb;
+  meminfo.shmem_bytes = 1'966 * kMb;
+  meminfo.anon_pages_bytes = 8'200 * kMb;
+  for (const ExampleProcess& one : examples) {
+    snapshot->sample.processes.push_back(example_process(one));
+    analysis::TopDetail detail;
+    detail.read_ns = kNowNs - 8 * kSecondNs;
+    detail.kinds = {example_kind(model::Category::Heap, one.pss_mb / 2),
+                    example_kind(model::Category::Code, one.pss_mb / 2)};
+    snapshot->details.push_back(detail);
+  }
+  model::Process denied =
+      example_process({733, "sshd", "/system.slice", 1, 1, 1, 0, 0});
+  denied.state = model::ProcessState::Denied;
+  denied.rollup = model::unknown<model::SmapsFields>("denied");
+  snapshot->sample.processes.push_back(denied);
+  snapshot->details.emplace_back();
+  snapshot->users = {{1000, "ann"}};
+  snapshot->machine = example_machine(8200);
+  snapshot->own_cpu_millionths = 14'000;
+  snapshot->own_bytes = 18 * kMb;
+  add_history(*snapshot, examples);
+  snapshot->timeline = example_timeline();
+  return snapshot;
+}
+
+inline std::shared_ptr<const analysis::TopSnapshot> example_replay() {
+  auto snapshot = std::make_shared<analysis::TopSnapshot>(*example_snapshot());
+  snapshot->target = "import-europe.tdm";
+  analysis::TopPlayback playback;
+  playback.tick_index = 412;
+  playback.elapsed_ns = uint64_t{412} * 6 * kSecondNs;
+  playback.end_ns = uint64_t{719} * 6 * kSecondNs;
+  snapshot->playback = playback;
+  return snapshot;
+}
+
+}  // namespace tidemark::view::tui

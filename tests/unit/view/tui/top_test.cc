@@ -1,0 +1,266 @@
+#include "view/tui/top.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "unit/view/tui/top_example.h"
+
+namespace tidemark::view::tui {
+namespace {
+
+constexpr uint64_t kPressNs = kNowNs;
+
+// Compared with tests/fixtures/tui/NAME.txt. With TIDEMARK_UPDATE_TUI set the
+// file is written instead, to be read before it is kept.
+void expect_screen(const Canvas& canvas, const std::string& name) {
+  const std::string path =
+      std::string(TIDEMARK_FIXTURES "/tui/") + name + ".txt";
+  if (std::getenv("TIDEMARK_UPDATE_TUI") != nullptr) {
+    std::ofstream(path) << canvas.to_text();
+    return;
+  }
+  std::ostringstream wanted;
+  wanted << std::ifstream(path).rdbuf();
+  EXPECT_EQ(canvas.to_text(), wanted.str()) << path;
+}
+
+Top example_top(int columns, int rows, const Look& look = {}) {
+  Top top(look, columns, rows);
+  top.take(example_snapshot());
+  return top;
+}
+
+Request press(Top& top, char32_t letter) {
+  return top.press(typed(letter), kPressNs);
+}
+Request press(Top& top, KeyCode code) {
+  return top.press({code, 0, 0, 0}, kPressNs);
+}
+
+void choose(Top& top, std::u32string_view name) {
+  press(top, U'/');
+  for (char32_t letter : name)
+    press(top, letter);
+  press(top, KeyCode::Enter);
+}
+
+std::string chosen_line(const Top& top) {
+  std::istringstream lines(top.draw(kNowNs).to_text());
+  std::string line;
+  while (std::getline(lines, line)) {
+    if (line.starts_with(">")) return line;
+  }
+  return {};
+}
+
+class TopSize : public testing::TestWithParam<std::pair<int, int>> {
+ protected:
+  // Local time is in the first row.
+  void SetUp() override {
+    ::setenv("TZ", "UTC", 1);
+    ::tzset();
+  }
+  std::string name(const std::string& view) const {
+    return view + "_" + std::to_string(GetParam().first);
+  }
+  Top top() const { return example_top(GetParam().first, GetParam().second); }
+};
+INSTANTIATE_TEST_SUITE_P(Widths, TopSize,
+                         testing::Values(std::pair(60, 24), std::pair(80, 24),
+                                         std::pair(132, 40)));
+
+TEST_P(TopSize, DrawsProcesses) {
+  expect_screen(top().draw(kNowNs), name("processes"));
+}
+
+TEST_P(TopSize, DrawsTheMachine) {
+  Top shown = top();
+  press(shown, U'2');
+  expect_screen(shown.draw(kNowNs), name("machine"));
+}
+
+TEST_P(TopSize, DrawsTheTimeline) {
+  Top shown({}, GetParam().first, GetParam().second);
+  shown.take(example_replay());
+  press(shown, U'5');
+  expect_screen(shown.draw(kNowNs), name("timeline"));
+}
+
+TEST_P(TopSize, DrawsHelp) {
+  Top shown = top();
+  press(shown, U'?');
+  expect_screen(shown.draw(kNowNs), name("help"));
+}
+
+TEST_P(TopSize, DrawsInAscii) {
+  Look look;
+  look.glyphs = GlyphSet::Ascii;
+  const Canvas canvas =
+      example_top(GetParam().first, GetParam().second, look).draw(kNowNs);
+  for (char c : canvas.to_text())
+    ASSERT_TRUE((c >= ' ' && c <= '~') || c == '\n');
+  expect_screen(canvas, name("ascii"));
+}
+
+TEST(Top, DrawsAtEverySize) {
+  for (const auto& [columns, rows] :
+       {std::pair(1, 1), std::pair(40, 10), std::pair(59, 13),
+        std::pair(79, 19), std::pair(131, 27), std::pair(300, 100)}) {
+    Top top = example_top(columns, rows);
+    for (char32_t view : {U'1', U'2', U'5', U'?'}) {
+      press(top, view);
+      const Canvas canvas = top.draw(kNowNs);
+      EXPECT_EQ(canvas.columns(), columns);
+      EXPECT_EQ(canvas.rows(), rows);
+    }
+  }
+}
+
+TEST(Top, SaysThatItReadsForTheFirstTime) {
+  const Top top({}, 80, 24);
+  EXPECT_NE(top.draw(0).to_text().find("first time"), std::string::npos);
+}
+
+TEST(Top, ShowsNamePssAndGrowthWhenItIsSmall) {
+  const std::string text = example_top(40, 10).draw(kNowNs).to_text();
+  EXPECT_NE(text.find("osm2pgsql"), std::string::npos) << text;
+  EXPECT_NE(text.find("3.60G"), std::string::npos) << text;
+  EXPECT_NE(text.find("+398M"), std::string::npos) << text;
+  EXPECT_EQ(text.find("p:41877"), std::string::npos) << text;
+}
+
+TEST(Top, KeepsTheChosenProcessWhenTheOrderChanges) {
+  Top top = example_top(80, 24);
+  choose(top, U"checkpointer");
+  EXPECT_NE(chosen_line(top).find("checkpointer"), std::string::npos);
+  press(top, U's');
+  press(top, U's');
+  EXPECT_NE(chosen_line(top).find("checkpointer"), std::string::npos)
+      << "the highlight follows the item, not the row";
+}
+
+TEST(Top, OpensAndClosesARow) {
+  Top top = example_top(132, 40);
+  press(top, KeyCode::Left);
+  EXPECT_EQ(top.draw(kNowNs).to_text().find("osm2pgsql"), std::string::npos);
+  press(top, KeyCode::Right);
+  choose(top, U"osm2pgsql");
+  press(top, KeyCode::Right);
+  EXPECT_NE(top.draw(kNowNs).to_text().find("program and libraries"),
+            std::string::npos);
+}
+
+TEST(Top, OpensWhatIsFolded) {
+  Top top = example_top(80, 24);
+  EXPECT_EQ(top.draw(kNowNs).to_text().find("gzip"), std::string::npos);
+  choose(top, U"smaller");
+  press(top, KeyCode::Right);
+  EXPECT_NE(top.draw(kNowNs).to_text().find("gzip"), std::string::npos);
+}
+
+TEST(Top, FindsWhileOneTypes) {
+  Top top = example_top(80, 24);
+  press(top, U'/');
+  press(top, U'F');
+  press(top, U'i');
+  EXPECT_NE(chosen_line(top).find("firefox"), std::string::npos);
+  EXPECT_NE(top.draw(kNowNs).to_text().find("find: Fi"), std::string::npos);
+  press(top, KeyCode::Enter);
+  EXPECT_EQ(top.draw(kNowNs).to_text().find("find: Fi"), std::string::npos);
+}
+
+TEST(Top, FiltersRows) {
+  Top top = example_top(80, 24);
+  press(top, U'F');
+  for (char32_t letter : std::u32string_view(U"postgres"))
+    press(top, letter);
+  press(top, KeyCode::Enter);
+  const std::string text = top.draw(kNowNs).to_text();
+  EXPECT_EQ(text.find("firefox"), std::string::npos) << text;
+  EXPECT_NE(text.find("postgres: writer"), std::string::npos) << text;
+}
+
+TEST(Top, SaysWhatMarkedProcessesWouldGiveBack) {
+  Top top = example_top(132, 40);
+  choose(top, U"osm2pgsql");
+  press(top, U' ');
+  EXPECT_NE(top.draw(kNowNs).to_text().find(
+                "3.60G PSS, of which 3.53G would come back if it ended"),
+            std::string::npos);
+  press(top, U' ');
+  EXPECT_NE(top.draw(kNowNs).to_text().find("≥3.54G would come back"),
+            std::string::npos)
+      << "what both share alone is not in it";
+}
+
+TEST(Top, AsksForMapsAndReturns) {
+  Top top = example_top(80, 24);
+  choose(top, U"osm2pgsql");
+  const Request request = press(top, KeyCode::Enter);
+  EXPECT_EQ(request.wish, Wish::OpenMaps);
+  EXPECT_EQ(request.process.pid, 41877);
+  EXPECT_EQ(press(top, KeyCode::Escape).wish, Wish::CloseMaps);
+  EXPECT_NE(chosen_line(top).find("osm2pgsql"), std::string::npos);
+}
+
+TEST(Top, StaysAsItIsWhileItIsFrozen) {
+  Top top = example_top(80, 24);
+  press(top, U'z');
+  auto later = std::make_shared<analysis::TopSnapshot>(*example_snapshot());
+  later->target = "another";
+  top.take(later);
+  EXPECT_EQ(top.draw(kNowNs).to_text().find("another"), std::string::npos);
+  EXPECT_NE(top.draw(kNowNs).to_text().find("frozen"), std::string::npos);
+  press(top, U'z');
+  EXPECT_NE(top.draw(kNowNs).to_text().find("another"), std::string::npos);
+}
+
+TEST(Top, ShowsAMessageForFiveSeconds) {
+  Top top = example_top(80, 24);
+  top.say("disk full", kNowNs);
+  EXPECT_NE(top.draw(kNowNs).to_text().find("disk full"), std::string::npos);
+  EXPECT_EQ(top.draw(kNowNs + 5 * kSecondNs).to_text().find("disk full"),
+            std::string::npos);
+}
+
+TEST(Top, TurnsKeysOfARecordingIntoWishes) {
+  Top top({}, 80, 24);
+  top.take(example_replay());
+  press(top, U'5');
+  EXPECT_EQ(press(top, U' ').wish, Wish::PlayOrPause);
+  EXPECT_EQ(press(top, U'p').wish, Wish::NextPeak);
+  EXPECT_EQ(press(top, U'>').wish, Wish::Faster);
+  const Request left = press(top, KeyCode::Left);
+  EXPECT_EQ(left.wish, Wish::MoveTicks);
+  EXPECT_LT(left.count, 0);
+  press(top, U't');
+  for (char32_t letter : std::u32string_view(U"90s"))
+    press(top, letter);
+  const Request go = press(top, KeyCode::Enter);
+  EXPECT_EQ(go.wish, Wish::GoTo);
+  EXPECT_EQ(go.text, "90s");
+}
+
+TEST(Top, ChoosesViewsByNumberTabAndClick) {
+  Top top = example_top(80, 24);
+  press(top, KeyCode::Tab);
+  EXPECT_NE(top.draw(kNowNs).to_text().find("[2 Machine]"), std::string::npos);
+  top.press({KeyCode::Click, 0, 3, 1}, kPressNs);
+  EXPECT_NE(top.draw(kNowNs).to_text().find("[1 Processes]"),
+            std::string::npos);
+}
+
+TEST(Top, ShowsNamesOfStrangersHarmlessly) {
+  auto snapshot = std::make_shared<analysis::TopSnapshot>(*example_snapshot());
+  snapshot->sample.processes[0].command_line = "evil\x1b[2J\n: x";
+  snapshot->sample.processes[0].stat.comm = "evil";
+  Top top({}, 80, 24);
+  top.take(snapshot);
+  EXPECT_EQ(top.draw(kNowNs).to_text().find('\x1b'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tidemark::view::tui
