@@ -34,7 +34,9 @@ void write_ram(JsonWriter& json, const model::GuestRam& ram) {
   json.end_object();
 }
 
-void write_vm_process(JsonWriter& json, const model::VmProcess& process) {
+// A source that tells totals alone parts PSS and nothing else.
+void write_vm_process(JsonWriter& json, const model::VmProcess& process,
+                      bool is_parted) {
   Unknown unknown;
   json.begin_object();
   json.member("pid", process.id.pid);
@@ -47,7 +49,7 @@ void write_vm_process(JsonWriter& json, const model::VmProcess& process) {
   std::optional<uint64_t> uss;
   if (process.own) {
     pss = model::in_ram_bytes(*process.own);
-    uss = model::uss_bytes(*process.own);
+    if (is_parted) uss = model::uss_bytes(*process.own);
   }
   json.member("own_bytes", pss);
   json.member("own_private_bytes", uss);
@@ -56,10 +58,17 @@ void write_vm_process(JsonWriter& json, const model::VmProcess& process) {
     unknown.emplace_back("own_private_bytes", process.own.unknown_because);
   }
   std::optional<uint64_t> ram;
-  if (process.ram) ram = process.ram->get_or_zero(model::SmapsField::Rss);
+  if (process.ram && is_parted) {
+    ram = process.ram->get_or_zero(model::SmapsField::Rss);
+  }
   json.member("guest_ram_rss_bytes", ram);
   if (!process.ram) {
     unknown.emplace_back("guest_ram_rss_bytes", process.ram.unknown_because);
+  }
+  if (!is_parted) {
+    const std::string because = "one figure for guest RAM and the rest";
+    unknown.emplace_back("own_private_bytes", because);
+    unknown.emplace_back("guest_ram_rss_bytes", because);
   }
   json.member("page_table_bytes", process.page_table_bytes);
   write_unknown(json, unknown);
@@ -204,7 +213,11 @@ void write_vm(JsonWriter& json, const VmRow& row) {
   write_ram(json, row.vm.ram);
   write_balloon(json, row);
   write_guest(json, row);
-  write_list(json, "processes", row.vm.processes, write_vm_process);
+  const bool is_parted = row.vm.ram.means != model::RamMeans::Shared;
+  write_list(json, "processes", row.vm.processes,
+             [&](JsonWriter& to, const model::VmProcess& process) {
+               write_vm_process(to, process, is_parted);
+             });
   write_list(json, "images", row.vm.images, write_image);
   write_list(json, "findings", row.findings, write_vm_finding);
   json.end_object();
