@@ -109,6 +109,33 @@ void add_reports(OptionTable& table, TraceCommandOptions& options) {
               [&options](uint64_t count) { options.tree.top = count; });
 }
 
+// How closely it is looked, and at what.
+void add_depth(OptionTable& table, TraceCommandOptions& options) {
+  table.value("--sample", "N",
+              "follow one page frame in N (a power of two), for use all day",
+              [&options](const std::string& word) {
+                options.has_sample = true;
+                return take_trace_sample(word,
+                                         options.watch.trace.sample_period);
+              });
+  table.flag("--user",
+             "through which code of programs, of the process of --pid or the "
+             "command: what is resident of what each line touched first; of "
+             "one page in 64 or fewer, as --sample and the cost of unwinding "
+             "allow",
+             options.watch.trace.with_user_stacks);
+  table.flag("--unwind-all",
+             "unwind every stack; by default one that was seen before is known "
+             "by its return addresses, and one in 1024 verified",
+             options.watch.trace.unwinds_all);
+  table.flag("--slab",
+             "follow objects of slab caches too, which costs several times as "
+             "many events; the report slab does",
+             options.watch.follows_slab);
+  table.flag("-a,--all", "trace the whole machine while the command runs",
+             options.everything);
+}
+
 }  // namespace
 
 void add_trace_options(OptionTable& table, TraceCommandOptions& options) {
@@ -139,29 +166,7 @@ void add_trace_options(OptionTable& table, TraceCommandOptions& options) {
               "another recording: a page tells what changed since, at the same "
               "--at of both",
               options.base);
-  table.value("--sample", "N",
-              "follow one page frame in N (a power of two), for use all day",
-              [&options](const std::string& word) {
-                options.has_sample = true;
-                return take_trace_sample(word,
-                                         options.watch.trace.sample_period);
-              });
-  table.flag("--user",
-             "through which code of programs, of the process of --pid or the "
-             "command: what is resident of what each line touched first; of "
-             "one page in 64 or fewer, as --sample and the cost of unwinding "
-             "allow",
-             options.watch.trace.with_user_stacks);
-  table.flag("--unwind-all",
-             "unwind every stack; by default one that was seen before is known "
-             "by its return addresses, and one in 1024 verified",
-             options.watch.trace.unwinds_all);
-  table.flag("--slab",
-             "follow objects of slab caches too, which costs several times as "
-             "many events; the report slab does",
-             options.watch.follows_slab);
-  table.flag("-a,--all", "trace the whole machine while the command runs",
-             options.everything);
+  add_depth(table, options);
   table.flag("--at-peak", "as it stood when the machine was at its peak",
              options.at_peak);
   table.flag("--pages", "count in pages instead of bytes",

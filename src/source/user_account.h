@@ -36,6 +36,7 @@ class UserAccount {
       : roots_(roots), code_(std::move(code)), tasks_(roots, all_) {}
   UserAccount(const UserAccount&) = delete;
   UserAccount& operator=(const UserAccount&) = delete;
+  ~UserAccount() = default;
 
   UserFrames& frames() { return frames_; }
   TraceTasks& tasks() { return tasks_; }

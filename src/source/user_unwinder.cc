@@ -41,7 +41,9 @@ constexpr size_t kCodeSegment = 17;
 constexpr uint64_t kCode64 = 0x33;
 
 struct FreeMemory {
-  void operator()(void* at) const { std::free(at); }
+  void operator()(void* at) const {
+    std::free(at);  // NOLINT(cppcoreguidelines-owning-memory): C's own
+  }
 };
 struct EndDwfl {
   void operator()(Dwfl* dwfl) const { dwfl_end(dwfl); }

@@ -36,6 +36,8 @@ class TopFeed : public TopSupply {
   // The roots must outlive it.
   static base::Result<std::unique_ptr<TopFeed>> start(
       const source::Roots& roots, TopFeedOptions options);
+  TopFeed(const TopFeed&) = delete;
+  TopFeed& operator=(const TopFeed&) = delete;
   ~TopFeed() override;
 
   int fd() const override { return wake_.fd(); }

@@ -28,6 +28,8 @@ class TopReplay : public TopSupply {
   // The recording must have a tick; the thread owns it from here on.
   static base::Result<std::unique_ptr<TopReplay>> start(
       store::Recording recording, size_t first_index, FindMoment find);
+  TopReplay(const TopReplay&) = delete;
+  TopReplay& operator=(const TopReplay&) = delete;
   ~TopReplay() override;
 
   int fd() const override { return wake_.fd(); }

@@ -1,8 +1,8 @@
 // Touches known amounts of memory in functions of known names, a step for each
 // line of standard input, and says "done" after each.
 //
-//   shares            big 96 MiB, small 32 MiB; drops big; mapped 24 MiB of a file
-//   shares jit        48 MiB touched by code that is made at run time
+//   shares            big 96 MiB, small 32 MiB; drops big; mapped 24 MiB of a
+//   file shares jit        48 MiB touched by code that is made at run time
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,7 +16,8 @@
 #define APART __attribute__((noinline))
 
 static void touch(char* at, size_t bytes) {
-  for (size_t i = 0; i < bytes; i += 4096) ((volatile char*)at)[i] = 1;
+  for (size_t i = 0; i < bytes; i += 4096)
+    ((volatile char*)at)[i] = 1;
 }
 
 APART char* take_big(void) {

@@ -19,7 +19,7 @@ struct CommandSpec {
   std::vector<std::string> arguments;  // the first is looked up in PATH
   std::string output_path;             // standard output; empty: inherited
   std::string error_path;
-  bool output_to_error = false;  // standard output goes where errors go
+  bool output_to_error = false;      // standard output goes where errors go
   sigset_t signal_mask{};            // what it starts with
   bool ignores_broken_pipe = false;  // as we were started
 };

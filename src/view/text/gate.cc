@@ -109,8 +109,9 @@ std::vector<GateRow> rows_of(const GateReport& report) {
     }
     std::string words = check_words(report, check);
     if (report.change_percent) {
-      words = signed_percent(*report.change_percent) + ", " + words +
-              fmt::format(" of {:g} %", report.drift_percent);
+      words = fmt::format("{}, {} of {:g} %",
+                          signed_percent(*report.change_percent), words,
+                          report.drift_percent);
     }
     rows.push_back({"baseline",
                     base::long_size(report.baseline_interval->median_bytes),

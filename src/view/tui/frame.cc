@@ -87,10 +87,10 @@ void draw_tabs(Canvas& canvas, const Look& look, const Frame& frame) {
     base::append_utf8(text, tab.number);
     if (has_names || tab.is_active) text += " " + std::string(tab.name);
     Paint ink = paint(tab.is_active ? Role::Strong : Role::Dim);
-    if (tab.is_active && !look.has_color()) text = "[" + text + "]";
+    if (tab.is_active && !look.has_color()) text.insert(0, "[").append("]");
     if (tab.is_active && look.has_color()) {
       ink.is_reversed = true;
-      text = " " + text + " ";
+      text.insert(0, " ").append(" ");
     }
     const bool is_inset = !tab.is_active && columns >= kWide;
     canvas.put(placed.begin + (is_inset ? 1 : 0), 1, text, ink);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 namespace tidemark::view::tui {
@@ -47,7 +48,7 @@ size_t level_of(std::optional<uint64_t> value, uint64_t top, size_t levels) {
   const double share =
       static_cast<double>(std::min(*value, top)) / static_cast<double>(top);
   const auto level =
-      static_cast<size_t>(share * static_cast<double>(levels) + 0.5);
+      static_cast<size_t>(std::lround(share * static_cast<double>(levels)));
   return std::clamp<size_t>(level, 1, levels);
 }
 
@@ -163,7 +164,7 @@ std::vector<size_t> share_cells(std::span<const uint64_t> parts, uint64_t whole,
     const double border = static_cast<double>(std::min(before, whole)) /
                           static_cast<double>(whole) *
                           static_cast<double>(cells);
-    const auto end = std::min(cells, static_cast<size_t>(border + 0.5));
+    const auto end = std::min(cells, static_cast<size_t>(std::lround(border)));
     shares[i] = end - last;
     last = end;
   }

@@ -34,7 +34,8 @@ bool is_environment(const char* name, std::string_view wanted) {
 std::string capability(const char* name) {
   const char* text = ::tigetstr(name);
   // -1 as a pointer: no such string at all.
-  if (text == nullptr || text == reinterpret_cast<const char*>(-1)) return {};
+  const auto* none = reinterpret_cast<const char*>(-1);  // NOLINT(*int-to-ptr)
+  if (text == nullptr || text == none) return {};
   return text;
 }
 

@@ -1,6 +1,7 @@
 #include "view/tui/stack_picture.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace tidemark::view::tui {
@@ -18,8 +19,8 @@ std::vector<uint64_t> ends_of(const StackColumn& column, uint64_t top_bytes,
     sum += static_cast<double>(part);
     const double share = sum / static_cast<double>(top_bytes);
     ends.push_back(std::min(
-        eighths,
-        static_cast<uint64_t>(share * static_cast<double>(eighths) + 0.5)));
+        eighths, static_cast<uint64_t>(
+                     std::lround(share * static_cast<double>(eighths)))));
   }
   return ends;
 }
