@@ -326,10 +326,8 @@ Command gate_command() {
       "1 when the command cannot be started.";
   command.examples = {
       {"tidemark gate --budget 2G -- make -j8", "exit 10 when it takes more"},
-      {"tidemark gate --baseline mem.json --bootstrap -- ./test",
-       "keep what it takes today"},
-      {"tidemark gate --baseline mem.json --drift 3 -- ./test",
-       "exit 10 when it is more than 3 % worse"},
+      {"tidemark gate --baseline mem.json --bootstrap -- ./test", "keep it"},
+      {"tidemark gate --baseline mem.json --drift 3 -- ./test", "3 % at most"},
       {"tidemark gate --budget 1G --metric rss a.tdm b.tdm", "of recordings"},
   };
   add_gate_options(command.options, *options);
