@@ -18,7 +18,7 @@ before(async () => {
 after(() => browser?.close());
 
 const rowsOf = async (page) =>
-  Object.fromEntries((await page.locator("#moment tbody tr").allInnerTexts()).map((text) => {
+  Object.fromEntries((await page.locator("#moment tbody tr, #moment tfoot tr").allInnerTexts()).map((text) => {
     const [name, ...rest] = text.replaceAll("\u00a0", " ").replace(/(\d)([KMG]iB)/g, "$1 $2").split("\t").map((cell) => cell.trim());
     return [name, rest];
   }));

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { roundSteps } from "./chart";
 import { kindOf } from "./colours";
+import { copyText } from "./copy";
 import type { Diff, DiffRow, DiffSide, Reports } from "./data";
 import { baseName, change, count, counted, percent, size, visible } from "./format";
 import { momentsDiff } from "./moments";
@@ -112,7 +113,7 @@ export function CompareView({ diff, children }: { diff: Diff; children?: Compone
   const undetailed = shown.before.undetailed_count + shown.after.undetailed_count;
   const copy = (): void => {
     const lines = ["| what | change |", "|---|---:|", ...list.map((step) => `| ${step.full || step.label} | ${change(step.change)} |`), `| **sum** | ${change(whole)} |`];
-    navigator.clipboard?.writeText(`${lines.join("\n")}\n`).then(() => setSaid("copied"), () => setSaid("the browser did not allow to copy"));
+    copyText(`${lines.join("\n")}\n`, setSaid);
   };
   useKeys({ g: () => (compareBy.value = next(COMPARE_BY, compareBy.value)) });
   const total = (label: string, note: string, bytes: number): ComponentChildren => (
