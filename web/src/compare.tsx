@@ -154,7 +154,7 @@ export function CompareView({ diff, children }: { diff: Diff; children?: Compone
             <th><span class="hidden">what</span></th>
             <th class="fall"><span class="hidden">picture</span>{ticks.map((bytes) => <span style={{ left: at(bytes) }} aria-hidden="true">{bytes === 0 ? "0" : size(bytes)}</span>)}</th>
             <th><span class="hidden">change</span></th>
-            <th class="wide"><span class="hidden">percent</span></th>
+            <th class="n wide">{before > 0 && "of base"}</th>
           </tr>
         </thead>
         <tbody>
@@ -178,7 +178,7 @@ export function CompareView({ diff, children }: { diff: Diff; children?: Compone
                   </svg>
                 </td>
                 <td class="n"><span class={grew ? "grew" : "fell"} title={`${count(step.change)} bytes`}>{grew ? "▲ " : "▼ "}{change(step.change)}</span></td>
-                <td class="n note wide">{before > 0 ? `${grew ? "+" : "−"}${percent(Math.abs(step.change), before)} %` : ""}</td>
+                <td class="n note wide">{before > 0 ? `${grew ? "+" : "−"}${percent(Math.abs(step.change), before)} %`.replace(/.</, "<") : ""}</td>
               </tr>
             );
           })}
