@@ -186,7 +186,7 @@ export function CompareView({ diff, children }: { diff: Diff; children?: Compone
         </tbody>
       </RowTable>
       <div class="aside">
-        Every line adds up: {size(before)} {whole < 0 ? "−" : "+"} {size(Math.abs(whole))} = {size(after)}.
+        Every line adds up: {count(before)} {whole < 0 ? "−" : "+"} {count(Math.abs(whole))} = {count(after)} bytes.
         {isCut && ` The axis is cut at ${size(start)}: do not compare the two grey bars by length.`}
         {undetailed > 0 && ` ${counted(undetailed, "process", "processes")} could not be read; what they hold is in neither sum.`}
       </div>
