@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const MOST_BYTES = 250 * 1024;
+const MOST_BYTES = 250_000;
 
 async function bundle(entry) {
   const result = await build({

@@ -147,9 +147,11 @@ std::vector<PeakMark> marks_of(const PeakInput& input) {
     for (const TimelinePoint& point : input.timeline->points)
       highest = std::max(highest, seen_bytes(point));
     // Others may have been in the group before us, and have set it.
-    const bool is_older = input.first_group_mark_bytes == *group.peak_bytes;
-    marks.insert(marks.begin(), {"high-water mark of the cgroup",
-                                 *group.peak_bytes, highest, true, is_older});
+    const uint64_t mark =
+        std::max(*group.peak_bytes, input.highest_group_mark_bytes.value_or(0));
+    const bool is_older = input.first_group_mark_bytes == mark;
+    marks.insert(marks.begin(), {"high-water mark of the cgroup", mark, highest,
+                                 true, is_older});
   }
   return marks;
 }

@@ -83,8 +83,11 @@ struct PeakInput {
   const model::Sample* earlier = nullptr;  // some time before; may be null
   size_t earlier_index = 0;
   std::vector<model::ProcessMaxima> maxima;  // of the chosen processes
-  // What their control group had when the recording began, and its mark then.
+  // What their control group had when the recording began, its mark then, and
+  // the highest mark of all ticks: it may have been set after the peak that was
+  // seen, by what no sample saw.
   std::optional<uint64_t> first_group_mark_bytes;
+  std::optional<uint64_t> highest_group_mark_bytes;
   std::optional<uint64_t> first_group_charged_bytes;
   std::vector<Trend> growing;
   size_t row_limit = 20;  // objects with a row of their own

@@ -36,12 +36,16 @@ base::Result<std::vector<analysis::Trend>> RecordedPeak::growing() {
   return analysis::find_growing(**heights, *series, recording_.ticks());
 }
 
-base::Status RecordedPeak::find_first_mark(analysis::PeakInput& input) const {
+base::Status RecordedPeak::find_group_marks(analysis::PeakInput& input) const {
   const std::optional<std::string> path = analysis::common_group(*input.sample);
   if (!path) return base::Ok{};
   bool is_first = true;
   return recording_.walk_cgroup(
       *path, [&](int64_t, const model::Cgroup& group) {
+        if (group.peak_bytes) {
+          input.highest_group_mark_bytes = std::max(
+              input.highest_group_mark_bytes.value_or(0), *group.peak_bytes);
+        }
         if (!std::exchange(is_first, false)) return;
         if (group.peak_bytes) input.first_group_mark_bytes = *group.peak_bytes;
         if (group.charged_bytes) {
@@ -88,7 +92,7 @@ base::Result<analysis::PeakReport> RecordedPeak::report(
     });
     input.maxima = std::move(*maxima);
     input.timeline = &*timeline_;
-    base::Status status = find_first_mark(input);
+    base::Status status = find_group_marks(input);
     if (!status) return status.error();
   }
   if (options.with_trends) {

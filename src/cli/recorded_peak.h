@@ -38,7 +38,7 @@ class RecordedPeak {
   base::Result<std::vector<analysis::Trend>> growing();
 
  private:
-  base::Status find_first_mark(analysis::PeakInput& input) const;
+  base::Status find_group_marks(analysis::PeakInput& input) const;
 
   const store::Recording& recording_;
   store::ProcessSet processes_;

@@ -18,7 +18,7 @@ before(async () => {
 after(() => browser?.close());
 
 const rowsOf = async (page) =>
-  Object.fromEntries((await page.locator("#moment tbody tr").allInnerTexts()).map((text) => {
+  Object.fromEntries((await page.locator("#moment tbody tr, #moment tfoot tr").allInnerTexts()).map((text) => {
     const [name, ...rest] = text.replaceAll("\u00a0", " ").replace(/(\d)([KMG]iB)/g, "$1 $2").split("\t").map((cell) => cell.trim());
     return [name, rest];
   }));
@@ -176,24 +176,51 @@ test("a VM that may not be read says so instead of drawing nothing", async () =>
   await page.close();
 });
 
-test("a server tells of the VMs of its machine when it is asked", async () => {
-  const recordings = join(folder, "served");
-  tidemark("import", "-q", sample, "-o", `${recordings}.tdm`);
-  process.env.PROCFS = join(fixtures, "vm-6.18/proc");
-  const server = await serve(`${recordings}.tdm`);
+async function servedOn(proc, path, look) {
+  process.env.PROCFS = join(fixtures, proc);
+  const server = await serve(path);
   delete process.env.PROCFS;
   try {
     const page = await browser.visit(server.url, { own: server.origin });
-    await page.getByRole("button", { name: /^VMs/ }).click();
-    await page.locator(".vmbar").waitFor();
-    assert.equal(await page.locator(".vmlist button").count(), 2);
-    assert.match(await page.locator("header .target").innerText(), /this machine, now/);
+    await look(page, page.getByRole("button", { name: /^VMs/ }));
     assert.deepEqual(page.requested, []);
     assert.deepEqual(page.complaints, []);
     await page.close();
   } finally {
     await server.stop();
   }
+}
+
+test("a server tells of the VMs of its machine when it is asked", async () => {
+  await servedOn("vm-6.18/proc", scratch(), async (page, vmsView) => {
+    await vmsView.click();
+    await page.locator(".vmbar").waitFor();
+    assert.equal(await page.locator(".vmlist button").count(), 2);
+  });
+});
+
+test("a recording with VMs shows its own, not those of the machine", async () => {
+  const recording = join(folder, "served.tdm");
+  tidemark("import", "-q", sample, "-o", recording);
+  await servedOn("vm-6.18/proc", recording, async (page, vmsView) => {
+    await page.getByRole("button", { name: /^Timeline/ }).click();
+    await page.locator("main canvas").first().waitFor();
+    await vmsView.click();
+    await page.locator(".vms canvas").waitFor();
+    assert.equal(await page.locator(".vmlist button").count(), 1);
+  });
+});
+
+test("a server of a machine without VMs does not offer their view", async () => {
+  await servedOn("host-6.18/proc", scratch(), async (page, vmsView) => {
+    await page.getByRole("button", { name: /^Machine/ }).waitFor();
+    // The page has asked the same before.
+    await page.evaluate(() => fetch("api/now/vm").then((response) => response.text()));
+    assert.equal(await vmsView.count(), 0);
+    await page.evaluate(() => (location.hash = "#view=vms"));
+    await page.reload();
+    await page.getByText("No VM runs here").waitFor();
+  });
 });
 
 test("it keeps nobody out, and fits on a telephone", async () => {

@@ -163,7 +163,7 @@ function headlines({ timeline, peak, info }: Reports): Headline[] {
     label: "measured",
     number: count(timeline.tick_count),
     unit: timeline.missed_count > 0 ? `of ${count(wanted)} ticks` : "ticks",
-    how: timeline.missed_count > 0 ? `${count(timeline.missed_count)} missed` : `every ${duration(timeline.period_ns)}, none missed`,
+    how: timeline.missed_count > 0 ? `${count(timeline.missed_count)} missed` : `${timeline.tick_count > 1.5 * timeline.elapsed_ns / timeline.period_ns + 2 ? "at least " : ""}every ${duration(timeline.period_ns)}, none missed`,
   });
   if (info && info.span_ns > 0 && info.read_ns > 0) {
     list.push({

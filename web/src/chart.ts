@@ -517,6 +517,7 @@ export class Chart {
     ctx.font = `${11 * ratio}px ${FONT}`;
     ctx.textAlign = "left";
     const labelled: number[] = [];
+    const written: number[] = [];
     for (const line of lines) {
       const at = this.plot.valToPos(line.bytes, "y", true);
       if (at < bbox.top) continue;
@@ -536,6 +537,7 @@ export class Chart {
       ctx.textBaseline = isBelow ? "top" : "bottom";
       const lower = isNear ? Math.max(at, peak) : at;
       this.write(line.text, bbox.left + 6 * ratio, isBelow ? lower + 3 * ratio : at - 2 * ratio);
+      written.push(isBelow ? lower + 9 * ratio : at - 8 * ratio);
       labelled.push(at - 2 * ratio);
     }
     ctx.setLineDash([]);
@@ -543,12 +545,15 @@ export class Chart {
     this.data.draw?.(this.plot);
     ctx.textBaseline = "middle";
     let taken = bbox.left;
+    // All on one height, where no line of a height has its words.
+    let high = bbox.top + bbox.height * 0.3;
+    while (written.some((at) => Math.abs(at - high) < 14 * ratio)) high += 14 * ratio;
     for (const gap of gaps) {
       const from = this.plot.valToPos(gap.from, "x", true);
       const width = ctx.measureText(gap.label).width;
       if (from - width - 8 * ratio < taken || from > bbox.left + bbox.width) continue;
       taken = from + 8 * ratio;
-      this.write(gap.label, from - width - 6 * ratio, bbox.top + bbox.height * 0.3);
+      this.write(gap.label, from - width - 6 * ratio, high);
     }
     const chosen = this.plot.valToPos(seconds[moment] ?? 0, "x", true);
     if (chosen >= bbox.left - 1 && chosen <= bbox.left + bbox.width + 1) {

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { roundSteps } from "./chart";
 import { kindOf } from "./colours";
+import { copyText } from "./copy";
 import type { Diff, DiffRow, DiffSide, Reports } from "./data";
 import { baseName, change, count, counted, percent, size, visible } from "./format";
 import { momentsDiff } from "./moments";
@@ -112,7 +113,7 @@ export function CompareView({ diff, children }: { diff: Diff; children?: Compone
   const undetailed = shown.before.undetailed_count + shown.after.undetailed_count;
   const copy = (): void => {
     const lines = ["| what | change |", "|---|---:|", ...list.map((step) => `| ${step.full || step.label} | ${change(step.change)} |`), `| **sum** | ${change(whole)} |`];
-    navigator.clipboard?.writeText(`${lines.join("\n")}\n`).then(() => setSaid("copied"), () => setSaid("the browser did not allow to copy"));
+    copyText(`${lines.join("\n")}\n`, setSaid);
   };
   useKeys({ g: () => (compareBy.value = next(COMPARE_BY, compareBy.value)) });
   const total = (label: string, note: string, bytes: number): ComponentChildren => (
@@ -153,7 +154,7 @@ export function CompareView({ diff, children }: { diff: Diff; children?: Compone
             <th><span class="hidden">what</span></th>
             <th class="fall"><span class="hidden">picture</span>{ticks.map((bytes) => <span style={{ left: at(bytes) }} aria-hidden="true">{bytes === 0 ? "0" : size(bytes)}</span>)}</th>
             <th><span class="hidden">change</span></th>
-            <th class="wide"><span class="hidden">percent</span></th>
+            <th class="n wide">{before > 0 && "of base"}</th>
           </tr>
         </thead>
         <tbody>
@@ -177,7 +178,7 @@ export function CompareView({ diff, children }: { diff: Diff; children?: Compone
                   </svg>
                 </td>
                 <td class="n"><span class={grew ? "grew" : "fell"} title={`${count(step.change)} bytes`}>{grew ? "▲ " : "▼ "}{change(step.change)}</span></td>
-                <td class="n note wide">{before > 0 ? `${grew ? "+" : "−"}${percent(Math.abs(step.change), before)} %` : ""}</td>
+                <td class="n note wide">{before > 0 ? `${grew ? "+" : "−"}${percent(Math.abs(step.change), before)} %`.replace(/.</, "<") : ""}</td>
               </tr>
             );
           })}
@@ -185,7 +186,7 @@ export function CompareView({ diff, children }: { diff: Diff; children?: Compone
         </tbody>
       </RowTable>
       <div class="aside">
-        Every line adds up: {size(before)} {whole < 0 ? "−" : "+"} {size(Math.abs(whole))} = {size(after)}.
+        Every line adds up: {count(before)} {whole < 0 ? "−" : "+"} {count(Math.abs(whole))} = {count(after)} bytes.
         {isCut && ` The axis is cut at ${size(start)}: do not compare the two grey bars by length.`}
         {undetailed > 0 && ` ${counted(undetailed, "process", "processes")} could not be read; what they hold is in neither sum.`}
       </div>

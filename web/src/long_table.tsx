@@ -1,8 +1,9 @@
 // A table of any length: of its rows only those in sight are in the document.
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { steppedTo } from "./rows";
+import { SortHead, steppedTo } from "./rows";
 import { dense } from "./state";
+import { textOrder } from "./text_order";
 import { textScale } from "./width";
 
 export interface LongColumn<T> {
@@ -17,13 +18,10 @@ const SPARE_ROWS = 8; // above and below, so that scrolling shows no gap
 
 // Places of the rows in rising order. Equal ones keep theirs.
 export function sorted<T>(rows: readonly T[], value: (row: T) => number | string): Uint32Array {
-  const places = Uint32Array.from(rows, (_, place) => place);
   const values = rows.map(value);
-  return places.sort((a, b) => {
-    const one = values[a]!;
-    const other = values[b]!;
-    return one === other ? a - b : one < other ? -1 : 1;
-  });
+  if (typeof values[0] === "string") return textOrder(values as string[]);
+  const numbers = values as number[];
+  return Uint32Array.from(rows, (_, place) => place).sort((a, b) => numbers[a]! - numbers[b]! || a - b);
 }
 
 export function LongTable<T>({ label, columns, rows, foot }: {
@@ -82,11 +80,7 @@ export function LongTable<T>({ label, columns, rows, foot }: {
         <thead>
           <tr>
             {columns.map((column, place) => (
-              <th class={column.isNumber ? "n" : ""} aria-sort={by.column === place ? (by.falls ? "descending" : "ascending") : "none"}>
-                <button class="bare" onClick={() => sortBy(place)}>
-                  {column.name}{by.column === place ? (by.falls ? " ↓" : " ↑") : ""}
-                </button>
-              </th>
+              <SortHead class={column.isNumber ? "n" : ""} falls={by.column === place ? by.falls : null} sort={() => sortBy(place)}>{column.name}</SortHead>
             ))}
           </tr>
         </thead>

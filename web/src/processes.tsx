@@ -50,6 +50,13 @@ function Cell({ of, name }: { of: ProcessUse; name: "pss_bytes" | "uss_bytes" | 
   return <>{of.lower_bounds?.includes(name) ? "≥ " : ""}<Number bytes={bytes} /></>;
 }
 
+const Cells = ({ of }: { of: ProcessUse }): ComponentChildren => (
+  <>
+    <td class="n"><Cell of={of} name="pss_bytes" /></td>
+    {(["uss_bytes", "shared_bytes", "swap_pss_bytes"] as const).map((name) => <td class="n wide"><Cell of={of} name={name} /></td>)}
+  </>
+);
+
 const ROW_LIMIT = 200;
 
 export function ProcessTree({ ps }: { ps: Ps }): ComponentChildren {
@@ -88,20 +95,14 @@ export function ProcessTree({ ps }: { ps: Ps }): ComponentChildren {
                   <span class="note"> {counted(group.process_count, "process", "processes")}</span>
                 </td>
                 <td class="wide" />
-                <td class="n"><Cell of={group} name="pss_bytes" /></td>
-                <td class="n wide"><Cell of={group} name="uss_bytes" /></td>
-                <td class="n wide"><Cell of={group} name="shared_bytes" /></td>
-                <td class="n wide"><Cell of={group} name="swap_pss_bytes" /></td>
+                <Cells of={group} />
                 <td class="n wide">{group.charged_bytes != null ? <Number bytes={group.charged_bytes} /> : "–"}</td>
               </tr>
             ) : (
               <tr>
                 <td class="name" style={indent(depth)} title={visible(process!.cmdline)}>{visible(process!.name)}</td>
                 <td class="n wide">{process!.pid}</td>
-                <td class="n"><Cell of={process!} name="pss_bytes" /></td>
-                <td class="n wide"><Cell of={process!} name="uss_bytes" /></td>
-                <td class="n wide"><Cell of={process!} name="shared_bytes" /></td>
-                <td class="n wide"><Cell of={process!} name="swap_pss_bytes" /></td>
+                <Cells of={process!} />
                 <td class="n wide">–</td>
               </tr>
             ),
@@ -111,10 +112,7 @@ export function ProcessTree({ ps }: { ps: Ps }): ComponentChildren {
         <tfoot>
           <tr>
             <td class="name">sum</td><td class="wide" />
-            <td class="n"><Cell of={ps.total} name="pss_bytes" /></td>
-            <td class="n wide"><Cell of={ps.total} name="uss_bytes" /></td>
-            <td class="n wide"><Cell of={ps.total} name="shared_bytes" /></td>
-            <td class="n wide"><Cell of={ps.total} name="swap_pss_bytes" /></td>
+            <Cells of={ps.total} />
             <td class="wide" />
           </tr>
         </tfoot>

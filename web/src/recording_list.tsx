@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Info, ServedRecording } from "./data";
 import { count, counted, duration, momentClock, visible } from "./format";
-import { RowTable } from "./rows";
+import { RowTable, SortHead } from "./rows";
 import { choose, served, summaries, summariseAll, type Failure, type Summary } from "./served";
 import { filter } from "./state";
 import { State } from "./states";
@@ -133,9 +133,7 @@ export function RecordingList(): ComponentChildren {
         <thead>
           <tr>
             {COLUMNS.flatMap(({ name, isNumber, isWide }, place) => [
-              <th class={`${isNumber ? "n" : ""} ${isWide || name === "last written" ? "wide" : ""}`} aria-sort={by.column === place ? (by.falls ? "descending" : "ascending") : "none"}>
-                <button onClick={() => sortBy(place)}>{name}{by.column === place ? (by.falls ? " ↓" : " ↑") : ""}</button>
-              </th>,
+              <SortHead class={`${isNumber ? "n" : ""} ${isWide || name === "last written" ? "wide" : ""}`} falls={by.column === place ? by.falls : null} sort={() => sortBy(place)}>{name}</SortHead>,
               ...(name === "peak" ? [<th class="wide">over its span</th>] : []),
             ])}
           </tr>

@@ -30,6 +30,15 @@ function arrange(table: HTMLTableElement): void {
   }
 }
 
+// The head of a column that can be sorted by; `falls` is null while it is not.
+export function SortHead({ class: more = "", falls, sort, children }: { class?: string; falls: boolean | null; sort(): void; children: ComponentChildren }): ComponentChildren {
+  return (
+    <th class={more} aria-sort={falls === null ? "none" : falls ? "descending" : "ascending"}>
+      <button onClick={sort}>{children}{falls === null ? "" : falls ? " ↓" : " ↑"}</button>
+    </th>
+  );
+}
+
 const PAGE = 12;
 
 interface Props {

@@ -3,7 +3,7 @@
 import { effect, signal, untracked } from "@preact/signals";
 import type { Info, Reports, ServedRecording, Timeline, VmNow } from "./data";
 import { hasProcesses } from "./bands";
-import { base, compareOf, diffSides, isPaused, machineOf, mapOf, moment, quietly, recordingName, type View } from "./state";
+import { base, compareOf, diffSides, isPaused, machineOf, mapOf, moment, quietly, recordingName, view, type View } from "./state";
 import { vmsOfNow } from "./vm_series";
 
 export type Part = keyof Reports;
@@ -318,10 +318,21 @@ export function startServed(recordings: ServedRecording[]): void {
     if (name !== loadedName) untracked(() => choose(name));
   });
   follow();
+  void lookForVms();
+}
+
+// Most machines run none, and a view that is always empty is in the way: the
+// machine is asked once when the page opens. Whoever has the address of the view
+// is told that there is none.
+const hasVms = signal(false);
+async function lookForVms(): Promise<void> {
+  hasVms.value = view.value === "vms";
+  const response = await fetch("api/now/vm").catch(() => null);
+  if (response?.ok) hasVms.value ||= ((await response.json()) as VmNow).vms.length > 0;
 }
 
 // Those that can be asked for, beside those that are there.
 export function canAsk(view: View): boolean {
   if (served.value === null) return false;
-  return view !== "stacks" || recordingName.value !== null;
+  return view === "vms" ? hasVms.value : view !== "stacks" || recordingName.value !== null;
 }

@@ -4,10 +4,11 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { bandsOf, column, isBound, scannedAt } from "./bands";
 import { kindOf } from "./colours";
+import { copyText } from "./copy";
 import type { Band, Mark, Timeline } from "./data";
 import { amount, baseName, change, count, counted, momentClock, percent, size, visible, wallClock } from "./format";
 import { bandColour } from "./paint";
-import { RowTable } from "./rows";
+import { RowTable, SortHead } from "./rows";
 import { filter, grouping, metric, selected, sort, theme, view, type Grouping, type Metric } from "./state";
 
 export interface Row {
@@ -256,23 +257,11 @@ export function Composition({ timeline, index, by, mark, isBeside = false }: Com
   const time = timeline.ticks.elapsed_ns[index]!;
   const isPeak = index === timeline.peak_index;
   const undetailed = timeline.ticks.undetailed_count[index]!;
-  const copy = (kind: "markdown" | "csv"): void => {
-    navigator.clipboard?.writeText(asText(rows, kind)).then(
-      () => setSaid(`${rows.length} rows copied`),
-      () => setSaid("the browser did not allow to copy"),
-    );
-  };
-  const head = (column: string, words: string): ComponentChildren => {
-    if (column === "bar" || column === "spark" || column === "percent") return words;
-    const isSorted = sort.value.column === column;
-    return (
-      <button
-        onClick={() => (sort.value = { column, falls: isSorted ? !sort.value.falls : column !== "label" })}
-      >
-        {words}
-        {isSorted ? (sort.value.falls ? " ↓" : " ↑") : ""}
-      </button>
-    );
+  const copy = (kind: "markdown" | "csv"): void => copyText(asText(rows, kind), setSaid, `${rows.length} rows copied`);
+  const head = (column: string, look: string, words: string): ComponentChildren => {
+    if (column === "bar" || column === "spark" || column === "percent") return <th class={look}>{words}</th>;
+    const falls = sort.value.column === column ? sort.value.falls : null;
+    return <SortHead class={look} falls={falls} sort={() => (sort.value = { column, falls: falls === null ? column !== "label" : !falls })}>{words}</SortHead>;
   };
   const titles: Record<string, string> = {
     label: by,
@@ -312,12 +301,7 @@ export function Composition({ timeline, index, by, mark, isBeside = false }: Com
         <thead>
           <tr>
             {HEADS.filter(({ column }) => hasParts || !["bar", "shared"].includes(column)).map(({ column, words, wide, isNumber }) => (
-              <th
-                class={`${wide ? "wide" : ""} ${isNumber ? "n" : ""}`}
-                aria-sort={sort.value.column === column ? (sort.value.falls ? "descending" : "ascending") : "none"}
-              >
-                {head(column, titles[column] ?? words)}
-              </th>
+              head(column, `${wide ? "wide" : ""} ${isNumber ? "n" : ""}`, titles[column] ?? words)
             ))}
           </tr>
         </thead>
@@ -396,7 +380,7 @@ export function Composition({ timeline, index, by, mark, isBeside = false }: Com
             <td class="wide" colSpan={hasParts ? 4 : 3} />
           </tr>
           {of !== "swap" && swapped > 0 && (
-            <tr class="beside">
+            <tr class="beside-row">
               <td class="name"><span class="swatch hatched" style={{ backgroundColor: kindOf("swap").fill[theme.value] }} />swapped out</td>
               <td class="mostly wide">beside the sum, not in RAM</td>
               {hasParts && <td />}

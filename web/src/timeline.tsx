@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { ChartData, Curve, Gap } from "./chart";
 import { chargeColumn, column, heightAt, isBound, layersOf, type Layer } from "./bands";
+import { ChartTip } from "./chart_tip";
 import type { Reports, Timeline } from "./data";
 import { change, count, duration, momentClock, size, visible } from "./format";
 import { EventLane, PressureLane } from "./lanes";
@@ -104,23 +105,17 @@ export function Tooltip({ timeline, layers, index, x, y, more = [] }: TooltipPro
     colour: bandColour(layer.band?.category, layer.band ? place++ : null, theme.value),
   }));
   const sum = layers.reduce((total, layer) => total + layer.values[index]!, 0);
-  const isRight = x > innerWidth / 2;
   return (
-    <div class="tooltip" style={{ top: `${Math.max(0, y - 10)}px`, ...(isRight ? { right: `calc(100% - ${x - 14}px)` } : { left: `${x + 14}px` }) }}>
-      <b>{momentClock(timeline.ticks.elapsed_ns[index]!, timeline.elapsed_ns)}</b>
-      <table>
-        <tbody>
-          {coloured.reverse().map(({ layer, colour }) => (
-            <tr>
-              <td><span class="swatch" style={{ backgroundColor: colour }} />{visible(layer.label).slice(-48)}</td>
-              <td class="n">{size(layer.values[index]!)}</td>
-            </tr>
-          ))}
-          <tr><td><b>sum</b></td><td class="n"><b>{size(sum)}</b></td></tr>
-          {more.map(([what, bytes]) => <tr><td>{what}</td><td class="n">{size(bytes)}</td></tr>)}
-        </tbody>
-      </table>
-    </div>
+    <ChartTip x={x} y={y} time={momentClock(timeline.ticks.elapsed_ns[index]!, timeline.elapsed_ns)}>
+      {coloured.reverse().map(({ layer, colour }) => (
+        <tr>
+          <td><span class="swatch" style={{ backgroundColor: colour }} />{visible(layer.label).slice(-48)}</td>
+          <td class="n">{size(layer.values[index]!)}</td>
+        </tr>
+      ))}
+      <tr><td><b>sum</b></td><td class="n"><b>{size(sum)}</b></td></tr>
+      {more.map(([what, bytes]) => <tr><td>{what}</td><td class="n">{size(bytes)}</td></tr>)}
+    </ChartTip>
   );
 }
 

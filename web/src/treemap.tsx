@@ -6,6 +6,7 @@ import { ARROW_KEYS, BoxCanvas, hasTitleRoom, titleHeight, type Box, type Look }
 import { changeOf, findBox, inside, path, place, rootBy, type Placed } from "./boxtree";
 import { ChangeLegend, Choices, nextChoice, type Choice } from "./choices";
 import { changeFill, changeStep, contrast, kindOf, KINDS, NEUTRAL, textOn } from "./colours";
+import { copyText } from "./copy";
 import type { Treemap } from "./data";
 import { baseName, change, count, percent, size as sized, visible } from "./format";
 import { hatch, token } from "./paint";
@@ -160,9 +161,7 @@ export function TreemapView({ data, base, against }: ViewProps): ComponentChildr
     const at = leaves.findIndex((box) => box.item === chosen);
     setChosen(leaves[(at + by + leaves.length + (at < 0 && by < 0 ? 1 : 0)) % leaves.length]!.item);
   };
-  const copy = (text: string): void => {
-    navigator.clipboard?.writeText(text).then(() => say("copied"), () => say("the browser did not allow to copy"));
-  };
+  const copy = (text: string): void => copyText(text, say);
   const colours: Choice<(typeof MAP_COLOURS)[number]>[] = [
     { value: "kind", name: "kind" },
     { value: "growth", name: "growth", refused: base ? undefined : NO_BASE },

@@ -4,13 +4,16 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Layer } from "./bands";
 import type { ChartData, Curve } from "./chart";
+import { ChartTip } from "./chart_tip";
 import { Choices } from "./choices";
 import { kindOf, type Kind } from "./colours";
+import { copyText } from "./copy";
 import type { Reports, Sections, VmCourse, VmFinding, Vms } from "./data";
 import { amount, count, counted, duration, momentClock, percent, size, visible } from "./format";
 import { zoomed } from "./gestures";
 import type { Headline } from "./headline";
 import { bandColour } from "./paint";
+import { RowTable } from "./rows";
 import { again, isLive, reports as shownReports, served } from "./served";
 import { moment, next, theme, VM_OF, vmAt, vmName, vmOf, zoom } from "./state";
 import { State } from "./states";
@@ -105,16 +108,12 @@ function Entry({ course, index, isChosen }: { course: VmCourse; index: number; i
 }
 
 function Tip({ layers, rows, time, index, x, y }: { layers: Layer[]; rows: { name: string; look: VmRow["look"]; bytes: number | null }[]; time: string; index: number; x: number; y: number }): ComponentChildren {
-  const isRight = x > innerWidth / 2;
   const sum = layers.reduce((all, { values }) => all + values[index]!, 0);
   return (
-    <div class="tooltip" style={{ top: `${Math.max(0, y - 10)}px`, ...(isRight ? { right: `calc(100% - ${x - 14}px)` } : { left: `${x + 14}px` }) }}>
-      <b>{time}</b>
-      <table><tbody>
-        {[...rows].reverse().map(({ name, look, bytes }) => <tr><td><Swatch look={look} />{visible(name)}</td><td class="n">{bytes === null ? "?" : size(bytes)}</td></tr>)}
-        <tr><td><b>sum</b></td><td class="n"><b>{size(sum)}</b></td></tr>
-      </tbody></table>
-    </div>
+    <ChartTip x={x} y={y} time={time}>
+      {[...rows].reverse().map(({ name, look, bytes }) => <tr><td><Swatch look={look} />{visible(name)}</td><td class="n">{bytes === null ? "?" : size(bytes)}</td></tr>)}
+      <tr><td><b>sum</b></td><td class="n"><b>{size(sum)}</b></td></tr>
+    </ChartTip>
   );
 }
 
@@ -168,9 +167,7 @@ function MomentTable({ course, index, head }: { course: VmCourse; index: number;
   const { ticks } = course;
   const [copied, tell] = useState("");
   const rows = vmRows(course, index);
-  const copy = (): void => {
-    navigator.clipboard?.writeText(vmMarkdown(course, index, head)).then(() => tell("copied"), () => tell("the browser did not allow to copy"));
-  };
+  const copy = (): void => copyText(vmMarkdown(course, index, head), tell);
   const sum = ticks.bands_bytes[index] ?? null;
   const cost = ticks.cost_bytes[index] ?? null;
   const isLeast = isBound(course, index);
@@ -183,7 +180,7 @@ function MomentTable({ course, index, head }: { course: VmCourse; index: number;
     ["swapped out by the host", "guest RAM in swap; not in the cost", ticks.swapped_bytes[index] ?? null],
   ];
   return (
-    <table class="rows" id="moment">
+    <RowTable id="moment">
       <thead><tr>
         <th>{head} <button id="copy" class="control" title="the rows as Markdown" onClick={copy}>copy <kbd>y</kbd></button> <span role="status">{copied}</span></th>
         <th class="wide">how it is known</th><th class="n">bytes</th><th class="n">%</th>
@@ -197,7 +194,9 @@ function MomentTable({ course, index, head }: { course: VmCourse; index: number;
             <td class="n">{row.bytes === null || sum === null ? "" : percent(row.bytes, sum)}</td>
           </tr>
         ))}
-        <tr class="sum">
+      </tbody>
+      <tfoot>
+        <tr>
           <td class="name">cost to the host</td>
           <td class="wide mostly">{isLeast ? `at least: ${visible(why)}` : cost !== null && sum !== null && cost < sum ? `the bands, less ${size(sum - cost)} saved by merging` : "what the bands add up to"}</td>
           <td class="n"><Bytes bytes={cost} why={why} isLeast={isLeast} /></td>
@@ -205,11 +204,11 @@ function MomentTable({ course, index, head }: { course: VmCourse; index: number;
         </tr>
         {beside.map(([what, known, bytes]) => (
           <tr class="beside-row">
-            <td class="name">{what}</td><td class="wide mostly">{known}</td><td class="n"><Bytes bytes={bytes} why={visible(why)} /></td><td class="n" />
+            <td class="name">{what}</td><td class="wide mostly">{known}</td><td class="n"><Bytes bytes={bytes} why={visible(why)} /></td><td />
           </tr>
         ))}
-      </tbody>
-    </table>
+      </tfoot>
+    </RowTable>
   );
 }
 
@@ -268,12 +267,11 @@ function SectionsChart({ sections }: { sections: Sections }): ComponentChildren 
         By the arithmetic of memstats_chart: shared memory and unevictable pages are taken off though they are in the caches and in use, and “host” is all
         that is left of the monitor’s RSS.{below > 0 && ` ${counted(below, "value")} came out below nothing and have no height here.`}
       </p>
-      <table class="rows" id="moment">
+      <RowTable id="moment">
         <thead><tr><th>at {clockOf(chosen)}</th><th class="n">bytes</th></tr></thead>
-        <tbody>{rowsAt(chosen).map(({ name, look, bytes }) => <tr><td class="name"><Swatch look={look} />{visible(name)}</td><td class="n"><Bytes bytes={bytes} why="the process was not there" /></td></tr>)}
-          {limit && <tr class="beside-row"><td class="name">(total memory) − (balloon size)</td><td class="n"><Bytes bytes={isNaN(limit[chosen]!) ? null : limit[chosen]!} why="the guest never told" /></td></tr>}
-        </tbody>
-      </table>
+        <tbody>{rowsAt(chosen).map(({ name, look, bytes }) => <tr><td class="name"><Swatch look={look} />{visible(name)}</td><td class="n"><Bytes bytes={bytes} why="the process was not there" /></td></tr>)}</tbody>
+        <tfoot>{limit && <tr class="beside-row"><td class="name">(total memory) − (balloon size)</td><td class="n"><Bytes bytes={isNaN(limit[chosen]!) ? null : limit[chosen]!} why="the guest never told" /></td></tr>}</tfoot>
+      </RowTable>
     </>
   );
 }

@@ -21,7 +21,7 @@ let knownScale = 0;
 export function textScale(): number {
   if (typeof document === "undefined") return 1;
   if (knownScale === 0) {
-    knownScale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 13;
+    knownScale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 10;
     addEventListener("resize", () => (knownScale = 0), { once: true });
   }
   return knownScale;

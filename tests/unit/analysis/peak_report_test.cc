@@ -317,6 +317,14 @@ TEST(PeakMarks, TheMarkOfTheOneGroupComesFirst) {
   EXPECT_EQ(report.marks[0].sampled_bytes, 60U) << "the highest sampled";
 }
 
+TEST(PeakMarks, OfAGroupMayHaveBeenSetAfterThePeakThatWasSeen) {
+  Recorded recorded = in_groups({"/web"});
+  recorded.timeline = timeline_of({7, 60, 3});
+  PeakInput input = recorded.input();
+  input.highest_group_mark_bytes = 140;
+  EXPECT_EQ(make_peak_report(input).marks[0].bytes, 140U);
+}
+
 TEST(PeakMarks, OfAGroupMayBeOlderThanTheRecording) {
   const Recorded recorded = in_groups({"/web"});
   PeakInput input = recorded.input();
