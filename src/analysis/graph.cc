@@ -201,15 +201,27 @@ std::optional<uint64_t> most_unread(const model::Sample& sample) {
 
 // Anonymous memory is always some process's: what those that were read do not
 // have is of those that were not, as far as they can have it; the rest came
-// between two readings. Nobody may take it for page cache.
+// between two readings. Where that is more than could have come, there are
+// processes that are not even listed. Nobody may take it for page cache.
 void Builder::find_unread() {
-  if (graph_.unknown_process_count + graph_.failed_process_count == 0) return;
+  constexpr uint64_t kMeanwhileBytes = 32U << 20;
+  constexpr uint64_t kMeanwhileShare = 16;
   uint64_t read = 0;
   for (const model::Process& process : sample_.processes)
     read = base::saturating_sum(read, anonymous_share(process));
   const uint64_t all = graph_.kernel.anon_bytes;
   const uint64_t left = all - std::min(all, read);
-  graph_.unread_bytes = std::min(left, most_unread(sample_).value_or(left));
+  const uint64_t listed = most_unread(sample_).value_or(left);
+  const uint64_t meanwhile = std::max(all / kMeanwhileShare, kMeanwhileBytes);
+  if (left > base::saturating_sum(listed, meanwhile)) {
+    graph_.unread_bytes = left;
+    graph_.notes.push_back(
+        std::to_string(left) +
+        " bytes of anonymous memory are in no process that was read: others "
+        "are not listed here, as outside a container");
+  } else if (graph_.unknown_process_count + graph_.failed_process_count > 0) {
+    graph_.unread_bytes = std::min(left, listed);
+  }
 }
 
 // The processes must fit into the part of RAM that they are shown in, counted

@@ -134,7 +134,8 @@ TEST_F(Import, MemstatsKeepsEverySecondAndWhatTheBalloonTold) {
   EXPECT_EQ(vm.guest.state, model::GuestState::Told);
   EXPECT_EQ(vm.guest.balloon_bytes, 134217728U);
   EXPECT_EQ(vm.guest.stats[model::GuestField::SwapIn], 0U);
-  EXPECT_FALSE(vm.ram.resident_bytes) << "memstats does not tell it";
+  EXPECT_EQ(vm.ram.means, model::RamMeans::Shared);
+  EXPECT_FALSE(vm.ram.configured_bytes) << "memstats does not tell it";
 }
 
 TEST_F(Import, AnExistingFileIsKeptUnlessAsked) {
