@@ -27,6 +27,10 @@ VmPrinter::VmPrinter(const CommonOptions& common, VmPrinting printing,
       output_(output),
       style_(text_style(common, output.fd())) {}
 
+bool VmPrinter::wants_totals() const {
+  return is_memstats(common_);
+}
+
 base::Status VmPrinter::print(model::VmScan scan) {
   if (is_page_) {
     scans_.push_back(std::move(scan));

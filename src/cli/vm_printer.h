@@ -26,6 +26,8 @@ class VmPrinter {
   VmPrinter(const CommonOptions& common, VmPrinting printing, Output& output);
 
   base::Status print(model::VmScan scan);
+  // Whether processes are wanted whole: memstats has no parts of them.
+  bool wants_totals() const;
   // A scan from before those that are printed: what it teaches of balloons.
   void learn(model::VmScan scan);
   // An array has an end, and a page is written when all is there; a list of

@@ -34,6 +34,18 @@ void write_ram(JsonWriter& json, const model::GuestRam& ram) {
   json.end_object();
 }
 
+constexpr const char* kNotParted = "the record has it of the whole process";
+
+// Who maps no guest RAM has none of it; where only a share is known, as of a
+// file of memstats, what is resident is not.
+std::optional<uint64_t> guest_ram_rss(
+    const model::Reading<model::SmapsFields>& ram) {
+  if (!ram) return std::nullopt;
+  const std::optional<uint64_t> rss = ram->get(model::SmapsField::Rss);
+  if (!rss && ram->has(model::SmapsField::Pss)) return std::nullopt;
+  return rss.value_or(0);
+}
+
 void write_vm_process(JsonWriter& json, const model::VmProcess& process) {
   Unknown unknown;
   json.begin_object();
@@ -55,13 +67,20 @@ void write_vm_process(JsonWriter& json, const model::VmProcess& process) {
     unknown.emplace_back("own_bytes", process.own.unknown_because);
     unknown.emplace_back("own_private_bytes", process.own.unknown_because);
   }
-  std::optional<uint64_t> ram;
-  if (process.ram) ram = process.ram->get_or_zero(model::SmapsField::Rss);
+  if (process.own && !uss) {
+    unknown.emplace_back("own_private_bytes", kNotParted);
+  }
+  const std::optional<uint64_t> ram = guest_ram_rss(process.ram);
   json.member("guest_ram_rss_bytes", ram);
-  if (!process.ram) {
-    unknown.emplace_back("guest_ram_rss_bytes", process.ram.unknown_because);
+  if (!ram) {
+    unknown.emplace_back(
+        "guest_ram_rss_bytes",
+        process.ram ? kNotParted : process.ram.unknown_because);
   }
   json.member("page_table_bytes", process.page_table_bytes);
+  if (!process.page_table_bytes) {
+    unknown.emplace_back("page_table_bytes", "not read");
+  }
   write_unknown(json, unknown);
   json.end_object();
 }

@@ -239,6 +239,14 @@ std::string silence_lines(const VmReport& report, const TextStyle& style) {
   return out;
 }
 
+// Asked for "90s" or for the end, one wants to know which moment that was: the
+// last reading at or before it.
+std::string moment_line(const VmReport& report, const TextStyle& style) {
+  std::string time = base::rfc3339(report.realtime_ns);
+  time[10] = ' ';
+  return paint(style, Ink::Dim, "at " + time.substr(0, 19) + " UTC") + "\n";
+}
+
 }  // namespace
 
 std::string vm_text(const VmReport& report, const VmTextOptions& options,
@@ -247,12 +255,14 @@ std::string vm_text(const VmReport& report, const VmTextOptions& options,
     return base::rfc3339(report.realtime_ns).substr(11, 8) + "\n" +
            (report.rows.empty() ? "no VMs\n" : vm_table(report, style));
   }
+  std::string out = options.is_recorded ? moment_line(report, style) : "";
   if (report.rows.empty()) {
-    return (options.is_recorded ? "no VMs were running then\n"
+    return out +
+           (options.is_recorded ? "no VMs were running then\n"
                                 : "no VMs are running here\n") +
            unseen_line(report, style);
   }
-  std::string out = vm_table(report, style) + sum_line(report, style);
+  out += vm_table(report, style) + sum_line(report, style);
   if (options.with_bands) {
     for (const VmRow& row : report.rows) {
       out += "\n" + bands_text(row, style);
