@@ -202,7 +202,7 @@ void add_guest_bands(VmRow& row) {
   add_band(row, VmBandKind::GuestReserved, "guest reserved",
            "configured - guest total", bands.reserved_bytes);
   add_band(row, VmBandKind::GuestHeld, "free in guest, held by host",
-           "resident - used - caches - reserved", bands.held_bytes);
+           "resident - the three before", bands.held_bytes);
 }
 
 VmBand& helper_band(VmRow& row, const std::string& name,
