@@ -35,6 +35,8 @@ class VmPrinter {
   base::Status finish(bool has_failed);
 
  private:
+  base::Result<const analysis::VmRow*> row_of_record(
+      const analysis::VmReport& report);
   base::Status print_record(const analysis::VmReport& report);
   std::string rendered(const analysis::VmReport& report) const;
 
@@ -44,8 +46,9 @@ class VmPrinter {
   Output& output_;
   view::TextStyle style_;
   analysis::VmHistory history_;
-  std::vector<model::VmScan> scans_;  // of a page
-  std::optional<uint64_t> start_ns_;  // of the first record of memstats
+  std::vector<model::VmScan> scans_;         // of a page
+  std::optional<uint64_t> start_ns_;         // of the first record of memstats
+  std::optional<model::ProcessId> subject_;  // the VM that memstats tells of
 };
 
 }  // namespace tidemark::cli
