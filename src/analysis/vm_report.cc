@@ -326,7 +326,8 @@ VmReport make_vm_report(model::VmScan scan, VmHistory& history) {
     std::optional<uint64_t> held;
     if (row.ram_bands) held = row.ram_bands->held_bytes;
     report.held.add(held);
-    if (row.vm.guest.state == model::GuestState::Told) {
+    // Of what it told long ago nothing is used.
+    if (row.vm.guest.state == model::GuestState::Told && !row.is_stale) {
       ++report.answering_count;
     }
     report.rows.push_back(std::move(row));
