@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "model/process.h"
 #include "model/vm.h"
 #include "view/text/style.h"
 
