@@ -36,16 +36,9 @@ SmapsFields ram_part(const SmapsFields& totals) {
   return ram;
 }
 
-// Of all else the file has one figure for both, which stands here whole: the
-// two add up to what was written.
+// RSS and private pages are not parted in the file.
 SmapsFields unshared_part(const SmapsFields& totals, const SmapsFields& ram) {
   SmapsFields own;
-  for (size_t i = 0; i < model::kSmapsFieldCount; ++i) {
-    const auto field = static_cast<SmapsField>(i);
-    if (totals.has(field) && !ram.has(field)) {
-      own.set(field, *totals.get(field));
-    }
-  }
   own.set(SmapsField::Pss, totals.get_or_zero(SmapsField::Pss) -
                                ram.get_or_zero(SmapsField::Pss));
   return own;

@@ -13,10 +13,8 @@ namespace tidemark::analysis {
 
 // The file has totals of each process and no mappings. Guest RAM is memory that
 // the processes share, so it is told by their Pss_Shmem, of all together; where
-// that is missing it stays unknown. Nothing but PSS and huge pages is parted:
-// all other figures are in `own` (RamMeans::Shared says so). What the guest was
-// given is not told. Its total always has the balloon in it: crosvm offers to
-// deflate on OOM.
+// that is missing it stays unknown. What the guest was given is not told. Its
+// total always has the balloon in it: crosvm offers to deflate on OOM.
 std::vector<model::VmScan> memstats_scans(
     std::span<const model::MemstatsRecord> records, uint64_t begin_realtime_ns);
 

@@ -21,16 +21,24 @@ std::string told_ago(const VmRow& row) {
   return std::to_string(row.statistics_age_s.value_or(0)) + " s ago";
 }
 
+// What would switch them on depends on who asks the guest.
+std::string how_to_switch_on(const model::GuestAnswer& guest) {
+  if (guest.source == "QMP") {
+    return "QEMU asks its guest only when a polling interval is set; --poll "
+           "sets one while we read.";
+  }
+  return guest.because + ".";
+}
+
 // A driver tells its figures once when it is loaded, asked or not.
 void add_off(const VmRow& row, std::vector<VmFinding>& findings) {
   const bool is_told = row.vm.guest.state == GuestState::Told;
-  findings.push_back(
-      {VmFindingKind::StatisticsOff,
-       is_told ? "The guest's statistics are off; they were told " +
-                     told_ago(row) + "."
-               : "The guest's statistics are off.",
-       "QEMU asks its guest only when a polling interval is set; --poll sets "
-       "one while we read."});
+  findings.push_back({VmFindingKind::StatisticsOff,
+                      is_told
+                          ? "The guest's statistics are off; they were told " +
+                                told_ago(row) + "."
+                          : "The guest's statistics are off.",
+                      how_to_switch_on(row.vm.guest)});
 }
 
 void add_statistics(const VmRow& row, std::vector<VmFinding>& findings) {
@@ -44,7 +52,10 @@ void add_statistics(const VmRow& row, std::vector<VmFinding>& findings) {
       findings.push_back(
           {VmFindingKind::StatisticsStale,
            "The guest's statistics were told " + told_ago(row) + ".",
-           "The guest was asked since and has not answered."});
+           guest.source == "libvirt"
+               ? "libvirt asks its guest as often as `virsh dommemstat "
+                 "--period` has set; without it never again."
+               : "The guest was asked since and has not answered."});
       return;
     case GuestState::Silent:
       findings.push_back(

@@ -202,7 +202,7 @@ void add_guest_bands(VmRow& row) {
   add_band(row, VmBandKind::GuestReserved, "guest reserved",
            "configured - guest total", bands.reserved_bytes);
   add_band(row, VmBandKind::GuestHeld, "free in guest, held by host",
-           "resident - used - caches - reserved", bands.held_bytes);
+           "resident - the three before", bands.held_bytes);
 }
 
 VmBand& helper_band(VmRow& row, const std::string& name,
@@ -326,7 +326,8 @@ VmReport make_vm_report(model::VmScan scan, VmHistory& history) {
     std::optional<uint64_t> held;
     if (row.ram_bands) held = row.ram_bands->held_bytes;
     report.held.add(held);
-    if (row.vm.guest.state == model::GuestState::Told) {
+    // Of what it told long ago nothing is used.
+    if (row.vm.guest.state == model::GuestState::Told && !row.is_stale) {
       ++report.answering_count;
     }
     report.rows.push_back(std::move(row));

@@ -27,6 +27,10 @@ VmPrinter::VmPrinter(const CommonOptions& common, VmPrinting printing,
       output_(output),
       style_(text_style(common, output.fd())) {}
 
+bool VmPrinter::wants_totals() const {
+  return is_memstats(common_);
+}
+
 base::Status VmPrinter::print(model::VmScan scan) {
   if (is_page_) {
     scans_.push_back(std::move(scan));
@@ -54,14 +58,33 @@ base::Status VmPrinter::finish(bool has_failed) {
   return output_.write(start_ns_ ? "]\n" : "[]\n");
 }
 
+// The VM that the records tell of: the one of the first. Nothing when it has
+// ended, or before it has begun in a recording; others that come are not it.
+base::Result<const analysis::VmRow*> VmPrinter::row_of_record(
+    const analysis::VmReport& report) {
+  if (!subject_) {
+    if (report.rows.empty() && printing_.is_recorded && printing_.is_watch) {
+      return nullptr;
+    }
+    if (report.rows.size() != 1) {
+      return base::fail(base::ErrorKind::Misused,
+                        "memstats tells of one VM, and there are " +
+                            std::to_string(report.rows.size()),
+                        "name one: tidemark vm watch PID --format memstats");
+    }
+    subject_ = report.rows[0].vm.id;
+  }
+  const auto found =
+      std::ranges::find(report.rows, *subject_,
+                        [](const analysis::VmRow& row) { return row.vm.id; });
+  return found == report.rows.end() ? nullptr : &*found;
+}
+
 // Each record as it comes, so that a kill costs the closing bracket alone.
 base::Status VmPrinter::print_record(const analysis::VmReport& report) {
-  if (report.rows.size() != 1) {
-    return base::fail(base::ErrorKind::Misused,
-                      "memstats tells of one VM, and there are " +
-                          std::to_string(report.rows.size()),
-                      "name one: tidemark vm watch PID --format memstats");
-  }
+  base::Result<const analysis::VmRow*> row = row_of_record(report);
+  if (!row) return row.error();
+  if (*row == nullptr) return base::Ok{};
   const bool is_first = !start_ns_;
   if (is_first) start_ns_ = report.realtime_ns;
   // To the nearest: the collector counts its seconds, ours jitter.
@@ -70,7 +93,7 @@ base::Status VmPrinter::print_record(const analysis::VmReport& report) {
                               base::kNsPerSecond / 2;
   return output_.write(
       (is_first ? "[" : ",\n") +
-      view::memstats_record(report.rows[0], elapsed_ns / base::kNsPerSecond));
+      view::memstats_record(**row, elapsed_ns / base::kNsPerSecond));
 }
 
 std::string VmPrinter::rendered(const analysis::VmReport& report) const {

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "model/process.h"
 #include "model/vm.h"
 #include "view/text/style.h"
 
@@ -26,6 +27,8 @@ class VmPrinter {
   VmPrinter(const CommonOptions& common, VmPrinting printing, Output& output);
 
   base::Status print(model::VmScan scan);
+  // Whether processes are wanted whole: memstats has no parts of them.
+  bool wants_totals() const;
   // A scan from before those that are printed: what it teaches of balloons.
   void learn(model::VmScan scan);
   // An array has an end, and a page is written when all is there; a list of
@@ -33,6 +36,8 @@ class VmPrinter {
   base::Status finish(bool has_failed);
 
  private:
+  base::Result<const analysis::VmRow*> row_of_record(
+      const analysis::VmReport& report);
   base::Status print_record(const analysis::VmReport& report);
   std::string rendered(const analysis::VmReport& report) const;
 
@@ -42,8 +47,9 @@ class VmPrinter {
   Output& output_;
   view::TextStyle style_;
   analysis::VmHistory history_;
-  std::vector<model::VmScan> scans_;  // of a page
-  std::optional<uint64_t> start_ns_;  // of the first record of memstats
+  std::vector<model::VmScan> scans_;         // of a page
+  std::optional<uint64_t> start_ns_;         // of the first record of memstats
+  std::optional<model::ProcessId> subject_;  // the VM that memstats tells of
 };
 
 }  // namespace tidemark::cli

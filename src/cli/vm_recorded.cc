@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "base/escape.h"
 #include "base/text.h"
 #include "cli/moments.h"
+#include "model/region.h"
 #include "store/recording.h"
 
 namespace tidemark::cli {
@@ -27,6 +29,54 @@ void keep_chosen(const std::vector<std::string>& targets, model::VmScan& scan) {
         targets, [&](const std::string& word) { return is_called(vm, word); });
   });
 }
+
+// What a process had in all. An imported file of memstats has only that: of the
+// VM the recording keeps the parts that could be told of it, and the whole is
+// with the process.
+class ProcessTotals {
+ public:
+  explicit ProcessTotals(const store::Recording& recording)
+      : recording_(recording) {}
+
+  // For the format that knows no parts: every process whole, as it was
+  // imported.
+  base::Status put_back(int64_t tick, model::VmScan& scan) {
+    for (model::Vm& vm : scan.vms) {
+      if (vm.ram.means != model::RamMeans::Shared) continue;
+      base::Status status = collect();
+      if (!status) return status;
+      for (model::VmProcess& process : vm.processes) {
+        const auto found = totals_.find({tick, process.id.pid});
+        if (found == totals_.end()) continue;
+        process.own = model::known(found->second);
+        process.ram = model::unknown<model::SmapsFields>("it is not parted");
+      }
+    }
+    return base::Ok{};
+  }
+
+ private:
+  // Once, and all: such a file was in memory as a whole when it was imported.
+  base::Status collect() {
+    if (has_collected_) return base::Ok{};
+    has_collected_ = true;
+    return recording_.walk_samples(
+        recording_.ticks().front().id, recording_.ticks().back().id, {},
+        [&](const model::RecordedTick& tick, model::Sample& sample) {
+          for (const model::Process& process : sample.processes) {
+            if (!process.mappings || process.mappings->size() != 1) continue;
+            const model::Mapping& mapping = process.mappings->front();
+            if (mapping.name != model::kRollupName) continue;
+            totals_[{tick.id, process.id.pid}] = mapping.fields;
+          }
+          return base::Status(base::Ok{});
+        });
+  }
+
+  const store::Recording& recording_;
+  bool has_collected_ = false;
+  std::map<std::pair<int64_t, int32_t>, model::SmapsFields> totals_;
+};
 
 base::Result<store::Recording> open_with_vms(const VmRecordedOptions& options) {
   base::Result<store::Recording> recording = open_recording(options.path);
@@ -61,11 +111,13 @@ base::Status print_recorded_vms(const VmRecordedOptions& options,
   // two minutes would have seen.
   constexpr int64_t kTeachingTicks = 120;
   std::optional<model::VmScan> last;
+  int64_t last_tick = 0;
   base::Status status =
       recording->walk_vms(std::max<int64_t>(tick - kTeachingTicks, 0), tick,
-                          [&](int64_t, model::VmScan scan) -> base::Status {
+                          [&](int64_t at, model::VmScan scan) -> base::Status {
                             if (last) printer.learn(std::move(*last));
                             last = std::move(scan);
+                            last_tick = at;
                             return base::Ok{};
                           });
   if (!status) return status;
@@ -79,6 +131,10 @@ base::Status print_recorded_vms(const VmRecordedOptions& options,
   if (last->vms.empty() && !options.targets.empty()) {
     return none_called(options);
   }
+  if (printer.wants_totals()) {
+    status = ProcessTotals(*recording).put_back(last_tick, *last);
+    if (!status) return status;
+  }
   return printer.print(std::move(*last));
 }
 
@@ -86,11 +142,12 @@ base::Status replay_recorded_vms(const VmRecordedOptions& options,
                                  VmPrinter& printer) {
   base::Result<store::Recording> recording = open_with_vms(options);
   if (!recording) return recording.error();
+  ProcessTotals totals(*recording);
   bool has_shown = false;
   uint64_t count = 0;
   base::Status status =
       recording->walk_vms(0, std::numeric_limits<int64_t>::max(),
-                          [&](int64_t, model::VmScan scan) -> base::Status {
+                          [&](int64_t at, model::VmScan scan) -> base::Status {
                             if (options.count && count >= *options.count)
                               return base::Ok{};
                             keep_chosen(options.targets, scan);
@@ -98,6 +155,10 @@ base::Status replay_recorded_vms(const VmRecordedOptions& options,
                               return base::Ok{};
                             has_shown = true;
                             ++count;
+                            if (printer.wants_totals()) {
+                              base::Status put = totals.put_back(at, scan);
+                              if (!put) return put;
+                            }
                             return printer.print(std::move(scan));
                           });
   if (!status) return status;

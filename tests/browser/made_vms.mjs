@@ -41,7 +41,7 @@ function course({ pid, name, kind, given, ticks, isThere = () => true, isSplit =
 
 const KNOWN = {
   guest_used: "total - balloon - free - caches", guest_caches: "guest: disk caches", guest_reserved: "configured - guest total",
-  guest_held: "resident - used - caches - reserved", guest_ram: "st_blocks", monitor: "PSS without guest RAM", helper: "PSS without guest RAM",
+  guest_held: "resident - the three before", guest_ram: "st_blocks", monitor: "PSS without guest RAM", helper: "PSS without guest RAM",
 };
 const band = (kind, name, mib) => [kind, name, KNOWN[kind], mib];
 

@@ -114,10 +114,11 @@ class Running:
     def wait_for(self, step):
         wait_for(lambda: step in self.guest.outputs(), 120)
 
-    def take(self, step):
+    def take(self, step, start=None):
+        """What is said of it, once the guest has told anew since the start."""
         self.wait_for(step)
         self.monitor.set_polling(1)
-        self.monitor.wait_for_statistics()
+        self.monitor.wait_for_statistics(start)
         self.says[step] = read_vm(self.pid)
         self.told[step] = meminfo(self.guest.outputs()[step].decode())
         self.told[step]["balloon"] = self.balloon
@@ -145,7 +146,10 @@ class TwoVms(unittest.TestCase):
             if step == "freed":
                 time.sleep(6)  # free pages are reported some seconds later
             for running in cls.running:
-                running.take(step)
+                running.monitor.set_polling(1)
+            start = time.time()  # of both, so that they are waited for together
+            for running in cls.running:
+                running.take(step, start)
             if step == "idle":
                 cls.both = json.loads(subprocess.run(
                     [vm.TIDEMARK, "vm", "--json"], capture_output=True, check=True).stdout)

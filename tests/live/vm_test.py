@@ -394,6 +394,32 @@ class Vms(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("one VM", done.stderr)
 
+    def test_memstats_stays_with_the_vm_it_began_with(self):
+        first = self.start("crosvm")
+        written = f"{self.folder}/memstats.json"
+        watch = subprocess.Popen([live.TIDEMARK, "vm", "watch", "crosvm", "-d", "200ms", "-n", "15",
+                                  "--format", "memstats", "-o", written])
+        self.addCleanup(end_quietly, watch.pid)
+        time.sleep(1)
+        self.start("crosvm")
+        time.sleep(0.6)
+        first.end()
+        self.assertEqual(watch.wait(20), 0)
+        with open(written, encoding="utf-8") as file:
+            records = json.load(file)
+        self.assertGreater(len(records), 3)
+        self.assertEqual({r["stats"][0]["pid"] for r in records}, {first.pid})
+
+    def test_memstats_of_a_vm_that_has_ended_has_its_records(self):
+        written, file = f"{self.folder}/memstats.json", f"{self.folder}/vm.tdm"
+        alive = [{"pid": 7, "name": "crosvm", "smaps": {"Rss": 1000, "Pss": 900, "Pss_Shmem": 800}}]
+        with open(written, "w", encoding="utf-8") as out:
+            json.dump([{"timestamp": i, "stats": stats, "balloon_stats": None}
+                       for i, stats in enumerate([[], alive, alive, []])], out)
+        live.run("import", written, "-o", file)
+        records = json.loads(live.run("vm", "watch", file, "--format", "memstats").stdout)
+        self.assertEqual([r["stats"] for r in records], [alive, alive])
+
     def test_misuse_is_said(self):
         for arguments in (("--qmp", "/x"), ("--poll", "1s", "--host-only"), ("no-such-vm",)):
             with self.subTest(arguments):

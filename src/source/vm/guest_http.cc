@@ -200,7 +200,8 @@ void ask_cloud_hypervisor(const Roots& roots, const FoundVm& vm,
   constexpr unsigned kNotFound = 404;
   if (got->status == kNotFound) {
     return set_state(answer, GuestState::Off,
-                     "this Cloud Hypervisor does not tell of its guest");
+                     "Cloud Hypervisor of this version does not tell of its "
+                     "guest");
   }
   if (got->status != kHttpOk) return note_status(*got, answer);
   base::Result<parse::BalloonTelling> told =

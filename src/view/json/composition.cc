@@ -11,7 +11,7 @@ using analysis::Composition;
 using analysis::Holder;
 using analysis::Part;
 
-void write_composition_kinds(base::JsonWriter& json,
+void write_composition_parts(base::JsonWriter& json,
                              const Composition& composition) {
   std::array<analysis::Bytes, model::kCategoryCount> sums{};
   std::array<uint64_t, model::kCategoryCount> counts{};
@@ -93,7 +93,7 @@ void write_composition(base::JsonWriter& json, const Composition& composition) {
   json.member("undetailed_bytes", composition.undetailed_bytes);
   json.member("scanned_count", composition.scanned_count);
   json.end_object();
-  write_composition_kinds(json, composition);
+  write_composition_parts(json, composition);
   json.key("mappings");
   json.begin_array();
   for (const Part& part : composition.parts) {

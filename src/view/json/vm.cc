@@ -34,9 +34,19 @@ void write_ram(JsonWriter& json, const model::GuestRam& ram) {
   json.end_object();
 }
 
-// A source that tells totals alone parts PSS and nothing else.
-void write_vm_process(JsonWriter& json, const model::VmProcess& process,
-                      bool is_parted) {
+constexpr const char* kNotParted = "the record has it of the whole process";
+
+// Who maps no guest RAM has none of it; where only a share is known, as of a
+// file of memstats, what is resident is not.
+std::optional<uint64_t> guest_ram_rss(
+    const model::Reading<model::SmapsFields>& ram) {
+  if (!ram) return std::nullopt;
+  const std::optional<uint64_t> rss = ram->get(model::SmapsField::Rss);
+  if (!rss && ram->has(model::SmapsField::Pss)) return std::nullopt;
+  return rss.value_or(0);
+}
+
+void write_vm_process(JsonWriter& json, const model::VmProcess& process) {
   Unknown unknown;
   json.begin_object();
   json.member("pid", process.id.pid);
@@ -49,7 +59,7 @@ void write_vm_process(JsonWriter& json, const model::VmProcess& process,
   std::optional<uint64_t> uss;
   if (process.own) {
     pss = model::in_ram_bytes(*process.own);
-    if (is_parted) uss = model::uss_bytes(*process.own);
+    uss = model::uss_bytes(*process.own);
   }
   json.member("own_bytes", pss);
   json.member("own_private_bytes", uss);
@@ -57,20 +67,20 @@ void write_vm_process(JsonWriter& json, const model::VmProcess& process,
     unknown.emplace_back("own_bytes", process.own.unknown_because);
     unknown.emplace_back("own_private_bytes", process.own.unknown_because);
   }
-  std::optional<uint64_t> ram;
-  if (process.ram && is_parted) {
-    ram = process.ram->get_or_zero(model::SmapsField::Rss);
+  if (process.own && !uss) {
+    unknown.emplace_back("own_private_bytes", kNotParted);
   }
+  const std::optional<uint64_t> ram = guest_ram_rss(process.ram);
   json.member("guest_ram_rss_bytes", ram);
-  if (!process.ram) {
-    unknown.emplace_back("guest_ram_rss_bytes", process.ram.unknown_because);
-  }
-  if (!is_parted) {
-    const std::string because = "one figure for guest RAM and the rest";
-    unknown.emplace_back("own_private_bytes", because);
-    unknown.emplace_back("guest_ram_rss_bytes", because);
+  if (!ram) {
+    unknown.emplace_back(
+        "guest_ram_rss_bytes",
+        process.ram ? kNotParted : process.ram.unknown_because);
   }
   json.member("page_table_bytes", process.page_table_bytes);
+  if (!process.page_table_bytes) {
+    unknown.emplace_back("page_table_bytes", "not read");
+  }
   write_unknown(json, unknown);
   json.end_object();
 }
@@ -213,11 +223,7 @@ void write_vm(JsonWriter& json, const VmRow& row) {
   write_ram(json, row.vm.ram);
   write_balloon(json, row);
   write_guest(json, row);
-  const bool is_parted = row.vm.ram.means != model::RamMeans::Shared;
-  write_list(json, "processes", row.vm.processes,
-             [&](JsonWriter& to, const model::VmProcess& process) {
-               write_vm_process(to, process, is_parted);
-             });
+  write_list(json, "processes", row.vm.processes, write_vm_process);
   write_list(json, "images", row.vm.images, write_image);
   write_list(json, "findings", row.findings, write_vm_finding);
   json.end_object();

@@ -189,14 +189,21 @@ std::string bands_text(const VmRow& row, const TextStyle& style) {
   return out + limit_line(row, style) + bands_table(row, style);
 }
 
+// Names need not be unique: then the pid says which one is meant.
+std::string name_in(const VmReport& report, const VmRow& row) {
+  const std::string name = base::visible(row.vm.name);
+  const auto bearers = std::ranges::count_if(
+      report.rows,
+      [&](const VmRow& other) { return other.vm.name == row.vm.name; });
+  return bearers > 1 ? fmt::format("{} ({})", name, row.vm.id.pid) : name;
+}
+
 std::string findings_text(const VmRow& row, const TextStyle& style,
-                          bool with_name) {
+                          const std::string& prefix) {
   std::string out;
   for (const VmFinding& finding : row.findings) {
-    const std::string name =
-        with_name ? base::visible(row.vm.name) + ": " : std::string();
     out += wrapped(style, Ink::Warn, 0,
-                   name + finding.title + " " + finding.details);
+                   prefix + finding.title + " " + finding.details);
   }
   return out;
 }
@@ -206,7 +213,10 @@ std::string sum_line(const VmReport& report, const TextStyle& style) {
   std::string line =
       fmt::format("{}: {}", base::counted(report.rows.size(), "VM", "VMs"),
                   spelled(style, report.cost));
-  if (!report.held.is_unknown()) {
+  // "At least nothing" would say nothing.
+  const bool says_nothing =
+      report.held.is_lower_bound() && report.held.bytes == 0;
+  if (!report.held.is_unknown() && !says_nothing) {
     line += fmt::format(", of which {} could come back, free in the guest",
                         spelled(style, report.held));
   }
@@ -233,10 +243,18 @@ std::string silence_lines(const VmReport& report, const TextStyle& style) {
   for (const VmRow& row : report.rows) {
     if (row.guest || !row.findings.empty()) continue;
     out += wrapped(style, Ink::Dim, 0,
-                   fmt::format("? of {}: {}", base::visible(row.vm.name),
+                   fmt::format("? of {}: {}", name_in(report, row),
                                base::visible(row.guest.unknown_because)));
   }
   return out;
+}
+
+// Asked for "90s" or for the end, one wants to know which moment that was: the
+// last reading at or before it.
+std::string moment_line(const VmReport& report, const TextStyle& style) {
+  std::string time = base::rfc3339(report.realtime_ns);
+  time[10] = ' ';
+  return paint(style, Ink::Dim, "at " + time.substr(0, 19) + " UTC") + "\n";
 }
 
 }  // namespace
@@ -247,22 +265,24 @@ std::string vm_text(const VmReport& report, const VmTextOptions& options,
     return base::rfc3339(report.realtime_ns).substr(11, 8) + "\n" +
            (report.rows.empty() ? "no VMs\n" : vm_table(report, style));
   }
+  std::string out = options.is_recorded ? moment_line(report, style) : "";
   if (report.rows.empty()) {
-    return (options.is_recorded ? "no VMs were running then\n"
+    return out +
+           (options.is_recorded ? "no VMs were running then\n"
                                 : "no VMs are running here\n") +
            unseen_line(report, style);
   }
-  std::string out = vm_table(report, style) + sum_line(report, style);
+  out += vm_table(report, style) + sum_line(report, style);
   if (options.with_bands) {
     for (const VmRow& row : report.rows) {
       out += "\n" + bands_text(row, style);
-      out += findings_text(row, style, /*with_name=*/false);
+      out += findings_text(row, style, "");
     }
     return out + unseen_line(report, style);
   }
   std::string words;
   for (const VmRow& row : report.rows)
-    words += findings_text(row, style, /*with_name=*/true);
+    words += findings_text(row, style, name_in(report, row) + ": ");
   words += silence_lines(report, style) + unseen_line(report, style);
   return words.empty() ? out : out + "\n" + words;
 }

@@ -73,6 +73,18 @@ TEST(VmFindings, EachWayNotToTellHasItsWords) {
   EXPECT_TRUE(findings_of(vm).empty()) << "its reason is told with the ?";
 }
 
+TEST(VmFindings, WhatWouldSwitchStatisticsOnIsSaidOfTheMonitorThatAsks) {
+  model::Vm vm = idle_vm();
+  vm.guest.state = GuestState::Off;
+  EXPECT_NE(finding_of(vm, VmFindingKind::StatisticsOff).details.find("--poll"),
+            std::string::npos);
+  vm.guest.source = "Firecracker API";
+  vm.guest.because = "Firecracker does not ask its guest";
+  EXPECT_EQ(finding_of(vm, VmFindingKind::StatisticsOff).details,
+            "Firecracker does not ask its guest.")
+      << "--poll is for QEMU alone";
+}
+
 TEST(VmFindings, StatisticsThatAreOffButWereToldOnceSayWhen) {
   model::Vm vm = idle_vm();
   vm.guest.polling_interval_s = 0;

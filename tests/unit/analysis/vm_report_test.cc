@@ -211,6 +211,14 @@ TEST(VmReport, MostCostlyComesFirst) {
   EXPECT_EQ(report.configured.bytes, 512 * kMib);
 }
 
+TEST(VmReport, AGuestThatToldLongAgoIsNotCountedAsTelling) {
+  model::Vm old = idle_vm();
+  old.guest.updated_realtime_s = kNowSeconds - 500;
+  VmHistory history;
+  const VmReport report = report_of({idle_vm(), old}, history);
+  EXPECT_EQ(report.answering_count, 1U);
+}
+
 TEST(VmReport, BandsCloseWhateverTheGuestSays) {
   rc::check([](uint32_t resident, uint32_t total, uint32_t free,
                uint32_t caches, uint32_t balloon, uint16_t own) {
