@@ -60,7 +60,7 @@ export function vmHeadlines(reports: Reports): Headline[] {
     value === null || value === undefined ? unknownHeadline(label, why) : { label, ...amount(value), how };
   return [
     bytes("all VMs cost the host", total.cost_bytes[at], "guest RAM in memory, monitors and helpers", "no process of them could be read"),
-    bytes("could come back", total.could_come_back_bytes[at], told < all ? `free in ${counted(told, "guest")}, still held here; ${count(all - told)} unknown` : "free in the guests, still held here", "no guest tells, or not enough"),
+    bytes("could come back", total.could_come_back_bytes[at], told < all ? `free in ${counted(told, "guest")}, still held here; ${count(all - told)} unknown` : "free in the guests, still held here", told > 0 ? "what the guests told is of another moment, or not enough" : "no guest tells"),
     bytes("given", total.configured_bytes[at], "RAM of all guests together", "nobody tells what the guests were given"),
     { label: "answering", number: count(told), unit: `of ${counted(all, "guest")}`, how: told < all ? "the others are drawn as the host sees them" : "each tells what it does with its memory" },
   ];
