@@ -10,7 +10,7 @@ const std::string kKey = peak_key(PeakScope::Program, "web");
 TEST(MetricWindows, KeepTheHighestBetweenTwoScrapes) {
   MetricWindows windows;
   windows.take("a", 0, {});
-  for (uint64_t bytes : {10, 900, 20})
+  for (uint64_t bytes : {10U, 900U, 20U})
     windows.note(kKey, bytes);
   const PeakWindow window = windows.take("a", 15, {});
   EXPECT_EQ(window.length_ns, 15);

@@ -132,7 +132,7 @@ TEST(VmTimeline, UnsettledMomentsAreMarkedAndNotSplit) {
 
 TEST(VmTimeline, StatisticsThatAgeAreOneSpanWithTheLastAge) {
   std::vector<model::VmScan> scans;
-  for (uint64_t second : {20, 21, 22}) {
+  for (uint64_t second : {20U, 21U, 22U}) {
     model::Vm vm = idle_vm();
     vm.guest.updated_realtime_s = kNowSeconds + 1;
     scans.push_back(scan_at(second, {vm}));
