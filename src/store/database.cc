@@ -294,4 +294,16 @@ void Database::set_checkpoint_pages(int pages) {
   sqlite3_wal_autocheckpoint(handle_.get(), pages);
 }
 
+base::Status each_row(Database& database, const std::string& sql,
+                      const std::function<void(const Statement&)>& visit) {
+  base::Result<Statement> rows = database.prepare(sql);
+  if (!rows) return rows.error();
+  while (true) {
+    base::Result<bool> row = rows->step();
+    if (!row) return row.error();
+    if (!*row) return base::Ok{};
+    visit(*rows);
+  }
+}
+
 }  // namespace tidemark::store

@@ -116,4 +116,8 @@ class Database {
   bool is_unchanging_ = false;
 };
 
+// Goes through the rows of one query.
+base::Status each_row(Database& database, const std::string& sql,
+                      const std::function<void(const Statement&)>& visit);
+
 }  // namespace tidemark::store

@@ -177,19 +177,6 @@ void write_pages(RowWriter& rows, const TraceBefore& before) {
   }
 }
 
-// Goes through the rows of one query.
-base::Status each_row(Database& database, const char* sql,
-                      const std::function<void(const Statement&)>& visit) {
-  base::Result<Statement> rows = database.prepare(sql);
-  if (!rows) return rows.error();
-  while (true) {
-    base::Result<bool> row = rows->step();
-    if (!row) return row.error();
-    if (!*row) return base::Ok{};
-    visit(*rows);
-  }
-}
-
 base::Error damaged(const Database& database) {
   return base::fail(
       base::ErrorKind::Malformed,

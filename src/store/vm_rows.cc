@@ -23,18 +23,6 @@ base::Status prepare_into(Database& database, const std::string& sql,
   return base::Ok{};
 }
 
-base::Status each_vm_head(Database& database, const std::string& sql,
-                          const std::function<void(const Statement&)>& visit) {
-  base::Result<Statement> rows = database.prepare(sql);
-  if (!rows) return rows.error();
-  while (true) {
-    base::Result<bool> row = rows->step();
-    if (!row) return row.error();
-    if (!*row) return base::Ok{};
-    visit(*rows);
-  }
-}
-
 int32_t pid_in(const Statement& row, int column) {
   return static_cast<int32_t>(row.integer(column));
 }
@@ -112,23 +100,23 @@ base::Status VmRows::prepare(Database& database) {
 }
 
 base::Status VmRows::load(Database& database) {
-  base::Status status = each_vm_head(
-      database, "SELECT id, pid, start_ticks FROM vm_machine",
-      [&](const Statement& row) {
-        machines_[{pid_in(row, 1), count_in(row, 2)}] = row.integer(0);
-      });
+  base::Status status =
+      each_row(database, "SELECT id, pid, start_ticks FROM vm_machine",
+               [&](const Statement& row) {
+                 machines_[{pid_in(row, 1), count_in(row, 2)}] = row.integer(0);
+               });
   if (!status) return status;
-  status = each_vm_head(
+  status = each_row(
       database, "SELECT id, vm, pid, start_ticks FROM vm_process",
       [&](const Statement& row) {
         processes_[{row.integer(1), pid_in(row, 2), count_in(row, 3)}] =
             row.integer(0);
       });
   if (!status) return status;
-  return each_vm_head(
-      database, "SELECT id, vm, path FROM vm_image", [&](const Statement& row) {
-        images_[{row.integer(1), row.integer(2)}] = row.integer(0);
-      });
+  return each_row(database, "SELECT id, vm, path FROM vm_image",
+                  [&](const Statement& row) {
+                    images_[{row.integer(1), row.integer(2)}] = row.integer(0);
+                  });
 }
 
 base::Result<VmRows> VmRows::open(Database& database) {

@@ -17,8 +17,8 @@
 
 #include "base/clock.h"
 #include "source/bpf/kernel_functions.h"
-#include "source/bpf/known_page.h"
 #include "source/bpf/loading.h"
+#include "source/bpf/page_array.h"
 #include "source/bpf/trace_modules.h"
 #include "source/bpf/trace_reader.h"
 #include "source/bpf/trace_tables.h"
@@ -82,7 +82,6 @@ class BpfTrace : public LiveTrace {
   base::Status attach();
   void attach_silent();
   void attach_moves();
-  base::Status find_array() const;
 
   model::TraceFaults faults() const;
   TraceRun run() const;
@@ -197,7 +196,7 @@ base::Status BpfTrace::load(const Sections& sections) {
   if (hooks_ == Hooks::WherePossible) choose_programs();
   int result = trace_bpf__load(skeleton_.get());
   if (result != 0) return bpf_error("cannot load the BPF programs", -result);
-  base::Status status = find_array();
+  base::Status status = find_page_array(*skeleton_);
   if (!status) return status;
   const int fd = bpf_map__fd(skeleton_->maps.sections);
   for (uint32_t i = 0; i < sections.first_chunk.size(); ++i) {
@@ -271,23 +270,6 @@ void BpfTrace::attach_silent() {
     if (program == skeleton_->progs.on_bulk) sees_bulk_ = true;
     hooks_on_.push_back(std::move(hook));
   }
-}
-
-base::Status BpfTrace::find_array() const {
-  base::Result<KnownPage> page = KnownPage::make();
-  if (!page) return page.error();
-  skeleton_->bss->known.fd = page->fd();
-  bpf_test_run_opts options{};
-  options.sz = sizeof options;
-  const int fd = bpf_program__fd(skeleton_->progs.look_around);
-  if (bpf_prog_test_run_opts(fd, &options) != 0) {
-    return bpf_error("cannot run a BPF program", errno);
-  }
-  base::Result<uint64_t> array = page->array_address(skeleton_->bss->known);
-  if (!array) return array.error();
-  skeleton_->bss->page_array = *array;
-  skeleton_->data->page_struct_bytes = skeleton_->bss->known.page_struct_bytes;
-  return base::Ok{};
 }
 
 model::TraceFaults BpfTrace::faults() const {

@@ -23,8 +23,8 @@
 #include "base/clock.h"
 #include "base/page_size.h"
 #include "parse/process_files.h"
-#include "source/bpf/known_page.h"
 #include "source/bpf/loading.h"
+#include "source/bpf/page_array.h"
 #include "source/bpf/trace_tables.h"
 #include "source/live_trace.h"
 #include "source/process_source.h"
@@ -128,7 +128,6 @@ class UserTrace : public LiveTrace {
   };
 
   base::Status load();
-  base::Status find_array() const;
   base::Status follow(int32_t pid);
   static int take_record(void* context, void* data, size_t size);
   void take(const tm_user_taken& taken);
@@ -184,30 +183,13 @@ base::Status UserTrace::configure(const TraceOptions& options) {
 base::Status UserTrace::load() {
   int result = user_bpf__load(skeleton_.get());
   if (result != 0) return bpf_error("cannot load the BPF programs", -result);
-  base::Status status = find_array();
+  base::Status status = find_page_array(*skeleton_);
   if (!status) return status;
   ring_.reset(ring_buffer__new(bpf_map__fd(skeleton_->maps.records),
                                take_record, this, nullptr));
   if (!ring_) return bpf_error("cannot map the BPF ring", errno);
   result = user_bpf__attach(skeleton_.get());
   if (result != 0) return bpf_error("cannot attach the BPF programs", -result);
-  return base::Ok{};
-}
-
-base::Status UserTrace::find_array() const {
-  base::Result<KnownPage> page = KnownPage::make();
-  if (!page) return page.error();
-  skeleton_->bss->known.fd = page->fd();
-  bpf_test_run_opts options{};
-  options.sz = sizeof options;
-  const int fd = bpf_program__fd(skeleton_->progs.look_around);
-  if (bpf_prog_test_run_opts(fd, &options) != 0) {
-    return bpf_error("cannot run a BPF program", errno);
-  }
-  base::Result<uint64_t> array = page->array_address(skeleton_->bss->known);
-  if (!array) return array.error();
-  skeleton_->bss->page_array = *array;
-  skeleton_->data->page_struct_bytes = skeleton_->bss->known.page_struct_bytes;
   return base::Ok{};
 }
 
