@@ -340,6 +340,11 @@ RunOutcome RunWatch::run(const source::Roots& roots) {
   gauge_.fill(record_);
   status = gauge_.undo();
   if (!status) record_.method_notes.push_back(status.error().what);
+  if (options_.gauge.freezes && record_.capture &&
+      !record_.capture->was_frozen) {
+    record_.method_notes.push_back(
+        "the picture is of a moving tree: it did not freeze within 250 ms");
+  }
   record_.history = history_->points();
   return {std::move(record_), std::nullopt};
 }

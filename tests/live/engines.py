@@ -111,7 +111,7 @@ class Engine(Daemon):
 
     def is_up(self):
         try:
-            return fetch(self.base + "/-/healthy")[0] == 200
+            return fetch(self.base + "/-/ready")[0] == 200
         except OSError:
             return False
 
