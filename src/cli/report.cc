@@ -18,10 +18,13 @@ namespace tidemark::cli {
 namespace {
 
 constexpr std::string_view kAllParts = "all";
+// For who has the timeline already.
+constexpr std::string_view kRestParts = "rest";
 
 std::vector<std::string> part_words() {
   std::vector<std::string> words = ReportParts::names();
   words.emplace_back(kAllParts);
+  words.emplace_back(kRestParts);
   return words;
 }
 
@@ -54,10 +57,10 @@ base::Result<ExitCode> write_report_page(ReportParts& parts, Output& output) {
 }
 
 // All but the trace, which can be larger than all the rest, in one object.
-base::Result<std::string> parts_json(ReportParts& parts) {
+base::Result<std::string> parts_json(ReportParts& parts, bool has_timeline) {
   std::string text = R"({"schema":"tidemark.report/1")";
   for (const std::string& name : ReportParts::names()) {
-    if (name == "trace") continue;
+    if (name == "trace" || (name == "timeline" && !has_timeline)) continue;
     base::Result<std::string> part =
         parts.json(name, base::JsonWriter::Layout::OneLine);
     if (!part && part.error().kind == base::ErrorKind::NotFound) continue;
@@ -91,8 +94,8 @@ base::Result<ExitCode> write_asked(const ReportCommandOptions& options,
                           ? base::JsonWriter::Layout::Pretty
                           : base::JsonWriter::Layout::OneLine;
   base::Result<std::string> text =
-      options.part == kAllParts
-          ? parts_json(parts)
+      options.part == kAllParts || options.part == kRestParts
+          ? parts_json(parts, options.part == kAllParts)
           : parts.json(options.part.empty() ? "timeline" : options.part,
                        layout);
   if (!text) return text.error();
@@ -191,8 +194,8 @@ Command report_command() {
   table.value("--base", "FILE", "compare its peak with that of this recording",
               options->base_path);
   table.choice("--part", part_words(),
-               "print this part of the page as JSON; all but the trace in "
-               "one object",
+               "print this part of the page as JSON; all: all but the trace "
+               "in one object; rest: these without the timeline",
                [o = options.get()](const std::string& word) -> base::Status {
                  o->part = word;
                  return base::Ok{};

@@ -165,13 +165,14 @@ class WebServer {
   // is on its way.
   void read_ahead() {
     if (list_.recordings().size() != 1) return;
+    const view::ServedRecording& only = list_.recordings()[0];
     HttpRequest request;
     request.method = "GET";
     request.host = "localhost";
     request.authorization = "Bearer " + guard_.token;
-    request.target = "/api/recordings/" +
-                     view::percent_encoded(list_.recordings()[0].name) +
-                     "/report";
+    // What the page asks for first.
+    request.target = "/api/recordings/" + view::percent_encoded(only.name) +
+                     (only.is_live ? "/report" : "/timeline");
     run_command(find_route(request, guard_, list_.recordings()),
                 {[](const HttpAnswer&) {}, nullptr});
   }

@@ -171,6 +171,9 @@ test("each part that is printed is what the page has", () => {
     assert.deepEqual(JSON.parse(text), JSON.parse(tidemark("report", recording, "--part", name)), name);
   }
   assert.throws(() => tidemark("report", recording, "--part", "trace"), /there is no trace in it/);
+  const { timeline, ...rest } = JSON.parse(tidemark("report", recording, "--part", "all"));
+  assert.ok(timeline);
+  assert.deepEqual(JSON.parse(tidemark("report", recording, "--part", "rest")), rest);
 });
 
 test("the machine closes to RAM at every sample, and to the byte in its table", async () => {

@@ -77,8 +77,11 @@ function pathOf(part: Part): string | null {
   if (part === "treemap" || part === "ledger") return `api/now/${part}`;
   if (part === "vms") return "api/now/vm";
   const recording = chosen();
-  // With the timeline comes all that is told of the same moments.
-  return recording ? `api/recordings/${recording.link}/${part === "timeline" ? "report" : part}` : null;
+  // With the timeline comes all that is told of the same moments; at first it
+  // comes alone, so that it is seen sooner. One that grows would not be the same
+  // when the rest is asked for.
+  const isAlone = part !== "timeline" || !(reports.value.timeline || recording?.is_live);
+  return recording ? `api/recordings/${recording.link}/${isAlone ? part : "report"}` : null;
 }
 
 // Of an answer that is none: what it says. One about a file stays as it is until
@@ -144,12 +147,15 @@ async function load(part: Part): Promise<void> {
   const path = pathOf(part);
   if (path === null) return;
   const name = recordingName.value;
+  const isFirst = path.endsWith("/timeline");
   const answer = await ask(part, path);
   if (answer === null || name !== recordingName.value) return;
-  const found = part === "timeline" ? (answer as Reports) : { [part]: part === "vms" ? vmsOfNow(answer as VmNow) : answer };
-  if (found.timeline) keepMoments(reports.value.timeline, found.timeline);
+  const found = path.endsWith("/report") ? (answer as Reports) : { [part]: part === "vms" ? vmsOfNow(answer as VmNow) : answer };
+  if (found.timeline) keepMoments(reports.value.timeline, found.timeline as Timeline);
   reports.value = { ...reports.value, ...found };
   newest.value = Date.now();
+  const rest = isFirst && (await ask(part, path.replace(/timeline$/, "rest")));
+  if (rest && name === recordingName.value) reports.value = { ...reports.value, ...rest };
 }
 
 let isReading = false;
@@ -172,6 +178,7 @@ async function refresh(): Promise<void> {
   if (reports.value.trace) await load("trace");
   isReading = false;
   restUntil = performance.now() + Math.max(LEAST_REST_MS, REST * (performance.now() - began));
+  void lookForVms();
   if (isStale) void refresh();
 }
 
@@ -305,6 +312,7 @@ function chooseFirst(): void {
 
 export function startServed(recordings: ServedRecording[]): void {
   served.value = recordings;
+  hasVms.value = view.value === "vms";
   // The token has done its work: a copied address shall not carry it.
   if (location.search.includes("token=")) history.replaceState(null, "", location.pathname + location.hash);
   if (chosen()) choose(recordingName.value);
@@ -318,15 +326,17 @@ export function startServed(recordings: ServedRecording[]): void {
     if (name !== loadedName) untracked(() => choose(name));
   });
   follow();
-  void lookForVms();
+  if (recordingName.value === null) void lookForVms();
 }
 
 // Most machines run none, and a view that is always empty is in the way: the
-// machine is asked once when the page opens. Whoever has the address of the view
-// is told that there is none.
+// machine is asked once, behind what the page was opened for. Whoever has the
+// address of the view is told that there is none.
 const hasVms = signal(false);
+let hasLooked = false;
 async function lookForVms(): Promise<void> {
-  hasVms.value = view.value === "vms";
+  if (hasLooked) return;
+  hasLooked = true;
   const response = await fetch("api/now/vm").catch(() => null);
   if (response?.ok) hasVms.value ||= ((await response.json()) as VmNow).vms.length > 0;
 }
