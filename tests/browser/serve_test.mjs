@@ -74,6 +74,21 @@ test("the recordings of a folder are listed, opened, and left again", async () =
   await page.close();
 });
 
+test("an address brings its moment along", async () => {
+  const page = await browser.visit(server.url, { own: server.origin, fragment: "#rec=a.tdm&at=1" });
+  await page.locator("canvas").first().waitFor();
+  await page.getByRole("button", { name: /^Machine/ }).click();
+  await page.waitForURL(/view=machine/);
+  assert.match(page.url(), /at=1\b/);
+  await page.getByLabel("recording", { exact: true }).selectOption("older/b <b>.tdm");
+  await page.waitForURL(/rec=older/);
+  assert.doesNotMatch(page.url(), /at=/);
+  await page.goBack();
+  await page.waitForURL(/rec=a.tdm/);
+  assert.match(page.url(), /at=1\b/);
+  await page.close();
+});
+
 test("two recordings are compared, the machine is shown, nobody is kept out", async () => {
   const page = await browser.visit(server.url, { own: server.origin, fragment: "#rec=a.tdm" });
   await page.locator("canvas").first().waitFor();

@@ -1,6 +1,6 @@
 // A page that is served asks for its reports: those of a chosen recording, again
 // when it grows, and those of the machine when their view is opened.
-import { effect, signal, untracked } from "@preact/signals";
+import { batch, effect, signal, untracked } from "@preact/signals";
 import type { Info, Reports, ServedRecording, Timeline, VmNow } from "./data";
 import { hasProcesses } from "./bands";
 import { base, compareOf, diffSides, isPaused, machineOf, mapOf, moment, quietly, recordingName, view, type View } from "./state";
@@ -194,6 +194,15 @@ export function togglePause(): void {
 let loadedName: string | null = null;
 
 export function choose(name: string | null): void {
+  batch(() => {
+    moment.value = null;
+    base.value = null;
+    open(name);
+  });
+}
+
+// At the moment that the address names.
+function open(name: string | null): void {
   loadedName = name;
   recordingName.value = name;
   const kept: Reports = {};
@@ -203,8 +212,6 @@ export function choose(name: string | null): void {
   if (reports.value.vms?.recording === "") kept.vms = reports.value.vms;
   reports.value = kept;
   loads.value = {};
-  moment.value = null;
-  base.value = null;
   restUntil = 0;
   if (name !== null) void refresh();
 }
@@ -315,7 +322,7 @@ export function startServed(recordings: ServedRecording[]): void {
   hasVms.value = view.value === "vms";
   // The token has done its work: a copied address shall not carry it.
   if (location.search.includes("token=")) history.replaceState(null, "", location.pathname + location.hash);
-  if (chosen()) choose(recordingName.value);
+  if (chosen()) open(recordingName.value);
   else {
     recordingName.value = null;
     chooseFirst();
@@ -323,7 +330,7 @@ export function startServed(recordings: ServedRecording[]): void {
   // Back may return to another one.
   effect(() => {
     const name = recordingName.value;
-    if (name !== loadedName) untracked(() => choose(name));
+    if (name !== loadedName) untracked(() => open(name));
   });
   follow();
   if (recordingName.value === null) void lookForVms();

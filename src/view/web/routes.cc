@@ -135,6 +135,23 @@ std::optional<Route> refused_as_unread(const HttpRequest& request) {
   return std::nullopt;
 }
 
+// Browsers are told in a page: it is a person who has come without the token.
+Route refused_without_token(const HttpRequest& request) {
+  Route route =
+      refusal(403, "this needs the token that `tidemark serve` printed",
+              "open the whole URL, or send Authorization: Bearer TOKEN");
+  if (request.accept.find("text/html") != std::string::npos) {
+    route.answer.type = "text/html; charset=utf-8";
+    route.answer.body =
+        "<!doctype html><html lang=en><meta name=viewport "
+        "content=width=device-width><title>tidemark</title><h1>tidemark</h1>"
+        "<p>This needs the token that <code>tidemark serve</code> printed: "
+        "open the whole address, with what stands behind its <code>?</code>."
+        "\n";
+  }
+  return route;
+}
+
 Route running(std::vector<std::string> arguments) {
   Route route;
   route.kind = Route::Kind::Run;
@@ -411,8 +428,7 @@ Route find_route(const HttpRequest& request, const WebGuard& guard,
       parse_path(target.substr(0, mark));
   // Who may not ask is told nothing else, not even that the question is bad.
   if (!has_token(request, query.value_or(Query()), guard)) {
-    return refusal(403, "this needs the token that `tidemark serve` printed",
-                   "open the whole URL, or send Authorization: Bearer TOKEN");
+    return refused_without_token(request);
   }
   if (request.fault == base::HttpFault::HasBody) {
     return refusal(413, "nothing here takes a body", "GET and HEAD");

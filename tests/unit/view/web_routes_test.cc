@@ -91,6 +91,16 @@ TEST_F(WebRoutes, RefusesEverythingWithoutTheToken) {
   EXPECT_EQ(status("/"), 403U);
 }
 
+TEST_F(WebRoutes, TellsAPersonInAPageWhatIsMissing) {
+  request_.authorization.clear();
+  EXPECT_EQ(route("/").answer.type, "application/json");
+  request_.accept = "text/html,application/xhtml+xml";
+  const Route refused = route("/");
+  EXPECT_EQ(refused.answer.status, 403U);
+  EXPECT_TRUE(refused.answer.type.starts_with("text/html"));
+  EXPECT_NE(refused.answer.body.find("token"), std::string::npos);
+}
+
 TEST_F(WebRoutes, TakesTheTokenFromTheAddressAHeaderOrTheCookie) {
   EXPECT_EQ(route("/").kind, Route::Kind::Page);
   request_.authorization.clear();
