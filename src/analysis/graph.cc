@@ -7,6 +7,7 @@
 #include "analysis/cgroup_name.h"
 #include "analysis/process_use.h"
 #include "base/arithmetic.h"
+#include "base/units.h"
 
 namespace tidemark::analysis {
 namespace {
@@ -216,9 +217,9 @@ void Builder::find_unread() {
   if (left > base::saturating_sum(listed, meanwhile)) {
     graph_.unread_bytes = left;
     graph_.notes.push_back(
-        std::to_string(left) +
-        " bytes of anonymous memory are in no process that was read: others "
-        "are not listed here, as outside a container");
+        base::long_size(left) +
+        " of anonymous memory are in no process that was read: others are not "
+        "listed here, as outside a container");
   } else if (graph_.unknown_process_count + graph_.failed_process_count > 0) {
     graph_.unread_bytes = std::min(left, listed);
   }
