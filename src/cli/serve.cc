@@ -177,6 +177,7 @@ class WebServer {
                 {[](const HttpAnswer&) {}, nullptr});
   }
 
+  // Whoever finds the change tells all: it is found only once.
   void look() {
     if (!list_.look()) return;
     base::JsonWriter json(base::JsonWriter::Layout::OneLine);
@@ -201,7 +202,7 @@ class WebServer {
   void handle(const HttpRequest& request, const HttpReply& reply) {
     if (base::monotonic_ns() >= next_look_ns_) {
       next_look_ns_ = base::monotonic_ns() + kFreshNs;
-      list_.look();
+      look();
     }
     Route route = find_route(request, guard_, list_.recordings());
     switch (route.kind) {

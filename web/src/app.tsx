@@ -13,7 +13,7 @@ import { MachineView, machineHeadlines } from "./machine";
 import { StacksView } from "./stacks";
 import { momentIndex } from "./moment";
 import { CompareChoice, LiveBadge, MachineChoice, RecordingChoice, TreemapChoice, Waiting } from "./recordings";
-import { canAsk, chosen, isMadeFor, isThere, mapsMoment, need, reports as shownReports, served, showsPages } from "./served";
+import { canAsk, chosen, isMadeFor, isThere, loads, mapsMoment, need, reports as shownReports, served, showsPages } from "./served";
 import { ledgerTreemap } from "./boxtree";
 import { State } from "./states";
 import { allKeys, footerKeys } from "./keylist";
@@ -39,8 +39,8 @@ interface About {
 }
 
 // Some views of a served page are of the machine as it is, whatever is chosen.
-const isOfNow = (shown: View, { timeline, machine, vms }: Reports): boolean =>
-  served.value !== null && timeline !== undefined &&
+const isOfNow = (shown: View, { timeline, info, machine, vms }: Reports): boolean =>
+  served.value !== null && timeline !== undefined && info !== undefined &&
   ((shown === "treemap" && !mapsMoment(shownReports.value)) || (shown === "vms" && !vms?.recording) || (shown === "machine" && (machine === undefined || machineOf.value === "every page")));
 
 function about({ timeline, treemap, trace, diff, ledger, info, vms, sections }: Reports): About {
@@ -145,8 +145,12 @@ function headlines({ timeline, peak, info }: Reports): Headline[] {
   const mark = peak?.marks
     .filter((one) => !one.is_older)
     .sort((a, b) => Number(b.is_group) - Number(a.is_group) || b.bytes - a.bytes)[0];
+  // Of what is served the timeline comes first.
+  const coming = served.value !== null && !info && { number: "…", unit: "", how: loads.value.timeline?.failure?.what ?? "being read" };
   list.push(
-    unread > 0 || heightAt(timeline, at) === 0
+    coming
+      ? { label: "explained", ...coming }
+      : unread > 0 || heightAt(timeline, at) === 0
       ? { label: "explained", number: "?", unit: "", how: unread > 0 ? "not all processes could be read" : "nothing was read", isUnknown: true }
       : mark
       ? {
@@ -165,7 +169,8 @@ function headlines({ timeline, peak, info }: Reports): Headline[] {
     unit: timeline.missed_count > 0 ? `of ${count(wanted)} ticks` : "ticks",
     how: timeline.missed_count > 0 ? `${count(timeline.missed_count)} missed` : `${timeline.tick_count > 1.5 * timeline.elapsed_ns / timeline.period_ns + 2 ? "at least " : ""}every ${duration(timeline.period_ns)}, none missed`,
   });
-  if (info && info.span_ns > 0 && info.read_ns > 0) {
+  if (coming) list.push({ label: "cost", ...coming });
+  else if (info && info.span_ns > 0 && info.read_ns > 0) {
     list.push({
       label: "cost",
       number: percent(info.read_ns, info.span_ns),
