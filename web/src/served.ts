@@ -296,7 +296,8 @@ async function list(): Promise<void> {
 function follow(): void {
   const events = new EventSource("api/events");
   events.onopen = () => {
-    if (!isConnected.value) void list().then(refresh);
+    // What changed before was told to others.
+    void list().then(isConnected.value ? undefined : refresh);
     isConnected.value = true;
   };
   events.onerror = () => (isConnected.value = false);
