@@ -12,9 +12,8 @@ find_program(TIDEMARK_BPF_CLANG NAMES clang clang-14 clang-15 clang-16)
 # Debian keeps it in sbin, which is not in every user's path.
 find_program(TIDEMARK_BPFTOOL NAMES bpftool HINTS /usr/sbin /sbin)
 find_path(TIDEMARK_LIBBPF_INCLUDE bpf/libbpf.h)
-# Static: nothing but libc is loaded at start, and the binary can be copied.
-find_library(TIDEMARK_LIBBPF NAMES libbpf.a)
-find_library(TIDEMARK_LIBELF NAMES libelf.a)
+tidemark_find_library(TIDEMARK_LIBBPF bpf)
+tidemark_find_library(TIDEMARK_LIBELF elf)
 foreach(need CLANG:TIDEMARK_BPF_CLANG:clang BPFTOOL:TIDEMARK_BPFTOOL:bpftool
              LIBBPF:TIDEMARK_LIBBPF:libbpf-dev LIBELF:TIDEMARK_LIBELF:libelf-dev)
   string(REPLACE ":" ";" need ${need})

@@ -1,14 +1,14 @@
 # libdw for source/, as the target tidemark_libdw: unwinds stacks of programs and
-# names their code. Static, like the others. Without BPF nobody asks for it.
+# names their code. Without BPF nobody asks for it.
 if(NOT TIDEMARK_BPF)
   return()
 endif()
 
 find_path(TIDEMARK_LIBDW_INCLUDE elfutils/libdwfl.h)
-find_library(TIDEMARK_LIBDW NAMES libdw.a)
+tidemark_find_library(TIDEMARK_LIBDW dw)
 # What libdw reads compressed files with; they come with libdw-dev or need their own.
-find_library(TIDEMARK_LIBLZMA NAMES liblzma.a)
-find_library(TIDEMARK_LIBBZ2 NAMES libbz2.a)
+tidemark_find_library(TIDEMARK_LIBLZMA lzma)
+tidemark_find_library(TIDEMARK_LIBBZ2 bz2)
 foreach(need TIDEMARK_LIBDW:libdw-dev TIDEMARK_LIBDW_INCLUDE:libdw-dev
              TIDEMARK_LIBLZMA:liblzma-dev TIDEMARK_LIBBZ2:libbz2-dev)
   string(REPLACE ":" ";" need ${need})

@@ -1,7 +1,7 @@
-# ncurses for view/tui, as the target tidemark_ncurses. Static, like the others.
+# ncurses for view/tui, as the target tidemark_ncurses.
 find_path(TIDEMARK_NCURSES_INCLUDE curses.h)
-find_library(TIDEMARK_NCURSES NAMES libncursesw.a)
-find_library(TIDEMARK_TINFO NAMES libtinfo.a)
+tidemark_find_library(TIDEMARK_NCURSES ncursesw)
+tidemark_find_library(TIDEMARK_TINFO tinfo)
 if(NOT TIDEMARK_NCURSES OR NOT TIDEMARK_TINFO OR NOT TIDEMARK_NCURSES_INCLUDE)
   message(FATAL_ERROR "The terminal interface needs the package libncurses-dev.")
 endif()

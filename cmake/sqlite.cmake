@@ -1,9 +1,6 @@
 # SQLite for store/, as the target tidemark_sqlite.
-#
-# Static: the shared library would be loaded at every start, also by commands
-# that touch no recording.
 find_path(TIDEMARK_SQLITE_INCLUDE sqlite3.h)
-find_library(TIDEMARK_SQLITE NAMES libsqlite3.a)
+tidemark_find_library(TIDEMARK_SQLITE sqlite3)
 if(NOT TIDEMARK_SQLITE OR NOT TIDEMARK_SQLITE_INCLUDE)
   message(FATAL_ERROR "Recordings need the package libsqlite3-dev.")
 endif()

@@ -1,7 +1,9 @@
 # Bundles web/ into one HTML file and wraps it into the header
 # view/embedded/page.h. Built, never committed.
 #
-# With TIDEMARK_WEB=OFF the page is empty, and what needs it says so.
+# With TIDEMARK_WEB=OFF the page is empty, and what needs it says so. With
+# TIDEMARK_PAGE it was bundled elsewhere: those who build packages have no network
+# to get what bundling needs, and no Node for another machine.
 
 set(page_header ${PROJECT_BINARY_DIR}/generated/view/embedded/page.h)
 
@@ -29,6 +31,8 @@ inline constexpr std::array<std::string_view, 0> kPageParts = {};
 
 }  // namespace tidemark::view
 ")
+elseif(TIDEMARK_PAGE)
+  configure_file(${TIDEMARK_PAGE} ${page_header} COPYONLY)
 else()
   find_program(TIDEMARK_NODE NAMES node nodejs)
   if(NOT TIDEMARK_NODE)

@@ -1,6 +1,6 @@
-# zlib for base/, as the target tidemark_zlib. Static, like the others.
+# zlib for base/, as the target tidemark_zlib.
 find_path(TIDEMARK_ZLIB_INCLUDE zlib.h)
-find_library(TIDEMARK_LIBZ NAMES libz.a)
+tidemark_find_library(TIDEMARK_LIBZ z)
 if(NOT TIDEMARK_LIBZ OR NOT TIDEMARK_ZLIB_INCLUDE)
   message(FATAL_ERROR "Pages with reports need the package zlib1g-dev.")
 endif()

@@ -15,6 +15,7 @@
 #include "cli/output.h"
 #include "cli/output_file.h"
 #include "cli/record_options.h"
+#include "cli/recording_folder.h"
 #include "cli/recording_head.h"
 #include "cli/targets.h"
 #include "source/process_source.h"
@@ -378,6 +379,50 @@ base::Result<ExitCode> record_processes(const RecordCommandOptions& options,
   return result->last.is_paused ? ExitCode::Failed : ExitCode::Done;
 }
 
+base::Status check_folder_options(const RecordCommandOptions& options) {
+  constexpr const char* kExample =
+      "tidemark record --all --into FOLDER --keep 1G";
+  if (options.folder.empty() && options.keep_bytes) {
+    return base::fail(ErrorKind::Misused, "--keep is for --into", kExample);
+  }
+  if (!options.folder.empty() && !options.common.output_path.empty()) {
+    return base::fail(ErrorKind::Misused, "-o and --into exclude each other",
+                      kExample);
+  }
+  if (options.keep_bytes && options.most_bytes &&
+      *options.most_bytes > *options.keep_bytes) {
+    return base::fail(ErrorKind::Misused,
+                      "one recording may be larger than all of them",
+                      "give --max-size less than --keep");
+  }
+  return base::Ok{};
+}
+
+// With --into: names the file, after making room for all it may become.
+base::Result<std::optional<RecordingFolder>> take_folder(
+    RecordCommandOptions& options) {
+  base::Status status = check_folder_options(options);
+  if (!status) return status.error();
+  if (options.folder.empty()) return std::optional<RecordingFolder>();
+  base::Result<RecordingFolder> folder = RecordingFolder::take(options.folder);
+  if (!folder) return folder.error();
+  if (options.keep_bytes) {
+    constexpr uint64_t kFiles = 8;
+    if (!options.most_bytes) options.most_bytes = *options.keep_bytes / kFiles;
+    base::Result<std::vector<std::string>> gone =
+        folder->shrink(*options.keep_bytes - *options.most_bytes);
+    if (!gone) return gone.error();
+    for (const std::string& path : *gone) {
+      print_note(options.common,
+                 "removed to make room: " + base::visible(path));
+    }
+  }
+  options.common.output_path = folder->next_path(base::realtime_ns());
+  print_note(options.common,
+             "recording to " + base::visible(options.common.output_path));
+  return std::optional<RecordingFolder>(std::move(*folder));
+}
+
 base::Result<ExitCode> run_record(RecordCommandOptions options) {
   base::Result<source::Roots> roots =
       source::open_roots(options.common.proc_path);
@@ -396,6 +441,8 @@ base::Result<ExitCode> run_record(RecordCommandOptions options) {
   }
   options.loop.period_ns = options.period_ns.value_or(1'000'000'000);
   options.budget.period_ns = options.loop.period_ns;
+  base::Result<std::optional<RecordingFolder>> folder = take_folder(options);
+  if (!folder) return folder.error();
   return options.command.empty() ? record_processes(options, *roots)
                                  : record_command_line(options, *roots);
 }
@@ -422,6 +469,8 @@ Command record_command() {
       {"tidemark record -o web.tdm 1234", "a process and what it starts"},
       {"tidemark record -o build.tdm -f 10Hz -- make -j8", "a command"},
       {"tidemark record -o day.tdm --all --max-size 200M", "the whole machine"},
+      {"tidemark record --all --into /var/lib/tidemark --keep 1G",
+       "always, at most 1 GiB"},
       {"tidemark record -o db.tdm --name postgres", "as soon as it starts"},
       {"tidemark record -o build.tdm --with trace -- make",
        "with kernel allocations"},

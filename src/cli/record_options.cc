@@ -165,6 +165,19 @@ void add_cost_options(OptionTable& table, RecordCommandOptions& o) {
                 o.most_bytes = *bytes;
                 return base::Ok{};
               });
+  table.value("--into", "DIR",
+              "instead of -o: a new file in this folder, named by the time",
+              o.folder);
+  table.value("--keep", "SIZE",
+              "keep all recordings of that folder smaller together: the oldest "
+              "are removed when a new one begins (--max-size is an eighth "
+              "unless given)",
+              [&o](const std::string& word) -> base::Status {
+                base::Result<uint64_t> bytes = base::parse_size(word);
+                if (!bytes) return bytes.error();
+                o.keep_bytes = *bytes;
+                return base::Ok{};
+              });
 }
 
 }  // namespace

@@ -35,6 +35,8 @@ struct RecordCommandOptions {
   watch::LoopOptions loop;
   watch::BudgetOptions budget;
   std::optional<uint64_t> most_bytes;
+  std::string folder;                  // empty: the output path is the file
+  std::optional<uint64_t> keep_bytes;  // of all recordings in the folder
   std::optional<RecordTraceOptions> trace;
   CommonOptions common;
 };
