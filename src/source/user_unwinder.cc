@@ -296,7 +296,11 @@ struct UserSpace::State {
   void name(uint64_t address, bool is_innermost, std::vector<uint32_t>& named);
   void name_in_module(Dwfl_Module* module, uint64_t address, bool is_innermost,
                       std::vector<uint32_t>& named);
-  const std::string& image_of(Dwfl_Module* module);
+  struct Image {
+    std::string name;
+    bool has_build_id = false;  // so that another file is never taken for it
+  };
+  const Image& image_of(Dwfl_Module* module);
   const FunctionTable& functions_of(Dwfl_Module* module);
   bool is_mapped_code(uint64_t address) const;
 
@@ -308,7 +312,7 @@ struct UserSpace::State {
   DumpReading reading;
   std::unordered_map<uint64_t, std::vector<uint32_t>> named_inner;
   std::unordered_map<uint64_t, std::vector<uint32_t>> named_outer;
-  std::unordered_map<Dwfl_Module*, std::string> images;
+  std::unordered_map<Dwfl_Module*, Image> images;
   std::unordered_map<Dwfl_Module*, FunctionTable> functions;
   PerfMap perf_map;
 };
@@ -341,13 +345,14 @@ bool UserSpace::State::is_mapped_code(uint64_t address) const {
   return behind != code.begin() && address < std::prev(behind)->end_address;
 }
 
-const std::string& UserSpace::State::image_of(Dwfl_Module* module) {
+const UserSpace::State::Image& UserSpace::State::image_of(Dwfl_Module* module) {
   auto [at, is_new] = images.try_emplace(module);
   if (is_new) {
     const char* path = dwfl_module_info(module, nullptr, nullptr, nullptr,
                                         nullptr, nullptr, nullptr, nullptr);
-    at->second =
-        frames.keep_image(path != nullptr ? path : "", build_id_of(module));
+    const std::string build_id = build_id_of(module);
+    at->second = {frames.keep_image(path != nullptr ? path : "", build_id),
+                  !build_id.empty()};
   }
   return at->second;
 }
@@ -363,8 +368,15 @@ void UserSpace::State::name_in_module(Dwfl_Module* module, uint64_t address,
                                       std::vector<uint32_t>& named) {
   GElf_Addr bias = 0;
   dwfl_module_getelf(module, &bias);
+  const Image& image = image_of(module);
+  const UserFrames::Place place = {image.name, address - bias, is_innermost};
+  if (const std::vector<uint32_t>* known =
+          image.has_build_id ? frames.names_at(place) : nullptr) {
+    named = *known;
+    return;
+  }
   model::TraceFrame frame;
-  frame.module = image_of(module);
+  frame.module = image.name;
   std::string line = is_innermost ? line_at(module, address) : std::string();
   for (const std::string& name : inlined_at(module, address)) {
     frame.symbol = name + std::exchange(line, {});
@@ -374,6 +386,7 @@ void UserSpace::State::name_in_module(Dwfl_Module* module, uint64_t address,
   frame.symbol = functions_of(module).name_of(address, frame.offset);
   if (!frame.symbol.empty()) frame.symbol += line;
   named.push_back(frames.keep(frame));
+  if (image.has_build_id) frames.keep_names(place, named);
 }
 
 void UserSpace::State::name(uint64_t address, bool is_innermost,

@@ -217,6 +217,22 @@ class UserTrace(unittest.TestCase):
                  for m in mappings}
         self.assertRegex(files[program], r"^[0-9a-f]{40}$")
 
+    def test_processes_of_a_few_milliseconds_have_their_functions(self):
+        program = built("brief.c", "gcc")
+        count = 30
+        done = run("trace", "--user", "--sample", "8", "--json", "--", "sh", "-c",
+                   f"for i in $(seq {count}); do {program}; done")
+        report = json.loads(done.stdout)
+        user = report["user"]
+        self.assertEqual(report["notes"], [])
+        self.assertLess(user["ended_too_soon"], 0.02 * user["samples"] + 1)
+        tasks = [task for task in report["tasks"] if program in task["cmdline"]
+                 and "seq" not in task["cmdline"]]
+        self.assertGreater(len(tasks), count / 2)
+        touched = sum(share(task, "touch_briefly", "peak_pages") for task in tasks)
+        self.assertGreater(touched, 0.9 * sum(task["peak_pages"] for task in tasks)
+                           - 100 * len(tasks))
+
     def test_run_tells_its_peak_by_function(self):
         path = f"{public_folder()}/run.json"
         run("run", "--user", "--json", "-o", path, "--", built("shares.c", "gcc"),
