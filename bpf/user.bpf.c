@@ -27,7 +27,7 @@ enum {
   // must be read while it lives.
   kUrgentSamples = 8,
   // Later so many together: waking somebody costs more than a sample does.
-  kWakeEvery = 16,
+  kWakeEvery = 64,
 };
 #define NS_PER_S 1000000000ULL
 

@@ -204,4 +204,9 @@ RunReport make_run_report(const RunRecord& record) {
   return report;
 }
 
+void add_stacks(const model::Trace& trace, RunReport& report) {
+  report.trace = &trace;
+  report.functions = functions_at_peak(trace);
+}
+
 }  // namespace tidemark::analysis

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "analysis/process_use.h"
+#include "analysis/trace_functions.h"
 #include "model/category.h"
 #include "model/run.h"
+#include "model/trace.h"
 
 namespace tidemark::analysis {
 
@@ -107,9 +109,16 @@ struct RunReport {
 
   std::vector<model::HeightPoint> history;  // time since the start
   model::WatchCost cost;
+
+  // Through which code of programs it came; null: nobody asked. It outlives the
+  // report.
+  const model::Trace* trace = nullptr;
+  std::vector<TraceFunction> functions;  // at the trace's peak
 };
 
 RunReport make_run_report(const model::RunRecord& record);
+// With the stacks of programs that were followed meanwhile.
+void add_stacks(const model::Trace& trace, RunReport& report);
 
 // What a shell would make of wait()'s word: 128 + N when signal N ended it.
 int exit_status_of(int32_t wait_status);

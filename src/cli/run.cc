@@ -6,12 +6,19 @@
 #include "analysis/run_report.h"
 #include "base/units.h"
 #include "cli/output.h"
+#include "cli/page.h"
+#include "cli/trace_words.h"
 #include "source/roots.h"
 #include "view/json/run.h"
+#include "view/json/trace.h"
+#include "view/profile/trace_profile.h"
 #include "view/text/run.h"
 
 namespace tidemark::cli {
 namespace {
+
+// One page in so many, as `trace --user` has it.
+constexpr uint64_t kStackPeriod = 64;
 
 base::Result<Output> open_report(const RunCommandOptions& options) {
   // Standard output belongs to the command unless it is asked for.
@@ -32,17 +39,60 @@ watch::RunOptions watch_options(const RunCommandOptions& options) {
   run.gauge.sees_page_cache = options.sees_page_cache;
   run.gauge.times_bpf = options.times_bpf;
   run.waits_for_all = options.waits_for_all;
+  if (options.with_stacks)
+    run.stack_period = options.stack_period.value_or(kStackPeriod);
   return run;
+}
+
+// Formats that have stacks and nothing else.
+bool is_of_stacks(const CommonOptions& common) {
+  return common.format_word == "folded" || common.format_word == "pprof" ||
+         common.format_word == "speedscope" || wants_page(common);
+}
+
+base::Status check_stacks(const RunCommandOptions& options) {
+  if (options.with_stacks) return base::Ok{};
+  if (is_of_stacks(options.common)) {
+    return base::fail(base::ErrorKind::Misused,
+                      "this format is of stacks, and none are followed",
+                      "tidemark run --user … -- COMMAND");
+  }
+  if (!options.stack_period) return base::Ok{};
+  return base::fail(base::ErrorKind::Misused, "--sample is of --user");
+}
+
+// As the tree stood at its peak: nothing is left when the command has ended.
+std::string render_stacks(const model::Trace& trace,
+                          const std::string& format) {
+  const view::TraceProfileOptions at_peak = {true};
+  if (format == "folded") return view::trace_folded(trace, at_peak);
+  if (format == "pprof") return view::trace_pprof(trace, at_peak);
+  return view::trace_speedscope(trace, at_peak);
 }
 
 std::string render(const analysis::RunReport& report,
                    const RunCommandOptions& options, const Output& output) {
+  if (is_of_stacks(options.common)) {
+    return render_stacks(*report.trace, options.common.format_word);
+  }
   if (options.common.format != Format::Text) {
     return view::run_json(report, json_layout(options.common.format));
   }
   const view::TextStyle style = text_style(options.common, output.fd());
   if (options.common.quiet) return view::run_line(report, style);
   return view::run_text(report, {options.row_limit}, style);
+}
+
+base::Status print(const analysis::RunReport& report,
+                   const RunCommandOptions& options, Output& output) {
+  if (!wants_page(options.common)) {
+    return output.write(render(report, options, output));
+  }
+  const std::string json =
+      view::trace_json(*report.trace, base::JsonWriter::Layout::OneLine);
+  const view::PageReport page = {"trace", json};
+  base::Result<ExitCode> written = write_page(output, {&page, 1});
+  return written ? base::Status(base::Ok{}) : written.error();
 }
 
 ExitCode status_of(const analysis::RunReport& report,
@@ -83,6 +133,20 @@ void add_method_options(OptionTable& table, RunCommandOptions& o) {
              o.times_bpf);
 }
 
+void add_stack_options(OptionTable& table, RunCommandOptions& o) {
+  table.flag("--user",
+             "also through which functions of programs the memory came, at the "
+             "peak, as trace --user tells it; by --format folded, pprof, "
+             "speedscope or html these stacks alone",
+             o.with_stacks);
+  table.value("--sample", "N",
+              "with --user: follow one page frame in N (a power of two), or "
+              "fewer; 64 unless given",
+              [&o](const std::string& word) {
+                return take_trace_sample(word, o.stack_period.emplace());
+              });
+}
+
 }  // namespace
 
 ExitCode run_failure(const watch::RunFailure& failure) {
@@ -102,6 +166,12 @@ base::Result<ExitCode> run_run(const RunCommandOptions& options) {
     return base::fail(base::ErrorKind::Misused, "no command to run",
                       "tidemark run -- COMMAND [ARGUMENT...]");
   }
+  base::Status checked = check_stacks(options);
+  if (checked && wants_page(options.common)) {
+    checked = check_page_output(options.common,
+                                "tidemark run --user -o out.html -- COMMAND");
+  }
+  if (!checked) return checked.error();
   base::Result<Output> output = open_report(options);
   if (!output) return output.error();
   base::Result<source::Roots> roots =
@@ -116,8 +186,9 @@ base::Result<ExitCode> run_run(const RunCommandOptions& options) {
   watch::RunOutcome outcome =
       watch::watch_command(*roots, watch_options(options));
   if (outcome.failure) return run_failure(*outcome.failure);
-  const analysis::RunReport report = analysis::make_run_report(outcome.record);
-  base::Status status = output->write(render(report, options, *output));
+  analysis::RunReport report = analysis::make_run_report(outcome.record);
+  if (outcome.trace) analysis::add_stacks(*outcome.trace, report);
+  base::Status status = print(report, options, *output);
   // A report nobody reads does not change what the command did.
   if (!status && status.error().kind != base::ErrorKind::Closed) {
     print_error(status.error());
@@ -145,6 +216,7 @@ Command run_command() {
       {"tidemark run --json -o run.json -- ./test", "for a script"},
       {"tidemark run --limit 2G -- ./test", "exit 10 when it took more"},
       {"tidemark run --exact-peak -- ./spike", "miss no peak, however short"},
+      {"tidemark run --user -- ./prog", "also by function, at the peak"},
   };
   OptionTable& table = command.options;
   table.command("COMMAND", "what to run, with its arguments", options->command);
@@ -156,9 +228,12 @@ Command run_command() {
                 return base::Ok{};
               });
   add_method_options(table, *options);
+  add_stack_options(table, *options);
   table.count("--top", "rows of each table (default 10)",
               [o = options.get()](uint64_t count) { o->row_limit = count; });
-  add_common_options(table, options->common, {"text", "json", "jsonl"});
+  add_common_options(
+      table, options->common,
+      {"text", "json", "jsonl", "folded", "pprof", "speedscope", "html"});
   command.run = [options] { return run_run(*options); };
   return command;
 }

@@ -23,6 +23,8 @@ struct RunCommandOptions {
   bool sees_page_cache = false;
   bool waits_for_all = false;
   bool times_bpf = false;
+  bool with_stacks = false;              // of programs
+  std::optional<uint64_t> stack_period;  // as dense as was asked for
   uint64_t row_limit = 10;
 };
 

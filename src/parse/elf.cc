@@ -96,6 +96,35 @@ base::Result<std::vector<model::KernelSegment>> parse_kcore_segments(
              : segments_of<Elf64_Ehdr, Elf64_Phdr>(head);
 }
 
+base::Result<uint64_t> parse_elf_code_distance(std::string_view head,
+                                               uint64_t file_offset) {
+  if (!is_elf(head) || head[EI_CLASS] != ELFCLASS64) {
+    return not_elf("no 64-bit file of this machine");
+  }
+  const std::optional<Elf64_Ehdr> header = read_at<Elf64_Ehdr>(head, 0);
+  if (!header || header->e_phentsize != sizeof(Elf64_Phdr)) {
+    return not_elf("cannot read its header");
+  }
+  const auto page_of = [](uint64_t at) { return at / kPageBytes * kPageBytes; };
+  std::optional<uint64_t> first;
+  for (uint64_t i = 0; i < header->e_phnum; ++i) {
+    const std::optional<Elf64_Phdr> segment =
+        read_at<Elf64_Phdr>(head, header->e_phoff + i * sizeof(Elf64_Phdr));
+    if (!segment)
+      return not_elf("its program headers lie beyond what was read");
+    if (segment->p_type != PT_LOAD) continue;
+    // They stand in order of address.
+    if (!first) first = page_of(segment->p_vaddr);
+    if ((segment->p_flags & PF_X) == 0 ||
+        page_of(segment->p_offset) != file_offset ||
+        page_of(segment->p_vaddr) < *first) {
+      continue;
+    }
+    return page_of(segment->p_vaddr) - *first;
+  }
+  return not_elf("no code of it begins there");
+}
+
 base::Result<uint64_t> parse_elf_span(std::string_view head) {
   if (!is_elf(head)) return not_elf("no such file of this machine");
   if (head[EI_CLASS] == ELFCLASS32) {

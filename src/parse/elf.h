@@ -18,6 +18,12 @@ namespace tidemark::parse {
 // The span is from the first loaded byte to the last, in whole pages.
 base::Result<uint64_t> parse_elf_span(std::string_view head);
 
+// How far behind the first loaded page the code lies that begins at this page
+// of the file: linkers may part in memory what is side by side in the file. Of
+// 64-bit files. Malformed where no code begins there.
+base::Result<uint64_t> parse_elf_code_distance(std::string_view head,
+                                               uint64_t file_offset);
+
 // The beginning of /proc/kcore, in the order of the file.
 base::Result<std::vector<model::KernelSegment>> parse_kcore_segments(
     std::string_view head);

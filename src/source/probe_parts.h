@@ -89,6 +89,8 @@ model::Capability probe_perf_tracepoint(const ProbeContext&, const Question&);
 model::Capability probe_btf(const ProbeContext&, const Question&);
 model::Capability probe_bpf_map(const ProbeContext&, const Question&);
 model::Capability probe_bpf_program(const ProbeContext&, const Question&);
+model::Capability probe_user_stacks(const ProbeContext&, const Question&);
+model::Capability probe_debug_files(const ProbeContext&, const Question&);
 
 // probe_cgroup.cc
 model::Capability probe_cgroup_memory(const ProbeContext&, const Question&);

@@ -133,6 +133,12 @@ std::vector<Question> bpf_questions() {
        {"bpf", "perfmon"}, kBpf, probe_bpf_program, {}},
       {"kernel_symbols", "names for kernel addresses", tier,
        {"syslog"}, "kernel option CONFIG_KALLSYMS=y", probe_kernel_symbols, {}},
+      {"user_stacks", "memory by function of programs", tier,
+       {"bpf", "perfmon", "sys_admin"}, "x86-64 and a kernel since 5.17",
+       probe_user_stacks, {}},
+      {"debug_files", "lines of programs as installed", tier,
+       {}, "the -dbgsym packages of the programs (Debian), or -g",
+       probe_debug_files, {}},
   };
 }
 // clang-format on

@@ -7,12 +7,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/text.h"
 #include "source/mount_points.h"
@@ -70,6 +70,24 @@ bpf_attr empty_bpf_attr() {
   bpf_attr attr;
   std::memset(&attr, 0, sizeof(attr));
   return attr;
+}
+
+constexpr bpf_insn kReturnZero = {BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0};
+constexpr bpf_insn kExit = {BPF_JMP | BPF_EXIT, 0, 0, 0, 0};
+
+constexpr bpf_insn call_of(int helper) {
+  return {BPF_JMP | BPF_CALL, 0, 0, 0, helper};
+}
+
+// Empty, with errno, where it is refused.
+base::Fd load_raw_tracepoint(const std::vector<bpf_insn>& code) {
+  constexpr char kLicense[] = "Dual BSD/GPL";
+  bpf_attr attr = empty_bpf_attr();
+  attr.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT;
+  attr.insns = reinterpret_cast<uint64_t>(code.data());
+  attr.insn_cnt = static_cast<uint32_t>(code.size());
+  attr.license = reinterpret_cast<uint64_t>(kLicense);
+  return base::Fd(static_cast<int>(bpf_call(BPF_PROG_LOAD, attr)));
 }
 
 }  // namespace
@@ -148,20 +166,41 @@ Capability probe_bpf_map(const ProbeContext&, const Question& question) {
 // Loading proves more than the right to: the verifier and, where it is on, the
 // compiler ran.
 Capability probe_bpf_program(const ProbeContext&, const Question& question) {
-  std::array<bpf_insn, 2> return_zero{};
-  return_zero[0].code = BPF_ALU64 | BPF_MOV | BPF_K;
-  return_zero[1].code = BPF_JMP | BPF_EXIT;
-  constexpr char kLicense[] = "Dual BSD/GPL";
-  bpf_attr attr = empty_bpf_attr();
-  attr.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT;
-  attr.insns = reinterpret_cast<uint64_t>(return_zero.data());
-  attr.insn_cnt = return_zero.size();
-  attr.license = reinterpret_cast<uint64_t>(kLicense);
-  const base::Fd program(static_cast<int>(bpf_call(BPF_PROG_LOAD, attr)));
+  const base::Fd program = load_raw_tracepoint({kReturnZero, kExit});
   if (!program) {
     return failed_errno(question, "loading a raw tracepoint program", errno);
   }
   return works(question, "a raw tracepoint program was loaded and closed");
+}
+
+// What stacks of programs take beyond that: the registers with which a thread
+// came into the kernel.
+Capability probe_user_stacks(const ProbeContext&, const Question& question) {
+#ifndef __x86_64__
+  return missing(question, "registers are known of x86-64 alone");
+#else
+  constexpr bpf_insn kFirstIsResult = {BPF_ALU64 | BPF_MOV | BPF_X, 1, 0, 0, 0};
+  const base::Fd program = load_raw_tracepoint(
+      {call_of(BPF_FUNC_get_current_task_btf), kFirstIsResult,
+       call_of(BPF_FUNC_task_pt_regs), kReturnZero, kExit});
+  if (!program && errno == EINVAL) {
+    return missing(question, "BPF of this kernel has no bpf_task_pt_regs");
+  }
+  if (!program) {
+    return failed_errno(question, "loading a program that reads registers",
+                        errno);
+  }
+  return works(question, "a program that reads registers was loaded");
+#endif
+}
+
+// Stripped programs have addresses instead of names; those of libraries that
+// are exported have names all the same.
+Capability probe_debug_files(const ProbeContext&, const Question& question) {
+  constexpr const char* kFolder = "/usr/lib/debug/.build-id";
+  base::Result<base::Directory> folder = base::open_directory(kFolder);
+  if (!folder) return failed(question, folder.error());
+  return works(question, kFolder);
 }
 
 }  // namespace tidemark::source

@@ -21,4 +21,9 @@ std::string UserFrames::keep_image(const std::string& path,
   return name;
 }
 
+const std::vector<uint32_t>* UserFrames::names_at(const Place& place) const {
+  const auto found = names_.find(place);
+  return found == names_.end() ? nullptr : &found->second;
+}
+
 }  // namespace tidemark::source

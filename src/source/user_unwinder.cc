@@ -4,14 +4,14 @@
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -19,6 +19,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "parse/smaps.h"
+#include "source/code_files.h"
 #include "source/perf_map.h"
 
 namespace tidemark::source {
@@ -284,65 +285,22 @@ std::string line_at(Dwfl_Module* module, uint64_t address) {
          std::to_string(number);
 }
 
-// --- what is mapped ----------------------------------------------------------
-
-struct CodeFile {
-  uint64_t base = 0;  // where its first byte is, or would be
-  const model::Mapping* mapping = nullptr;
-};
-
-bool is_same_file(const model::Mapping& a, const model::Mapping& b) {
-  return a.inode_id == b.inode_id && a.device_major == b.device_major &&
-         a.device_minor == b.device_minor;
-}
-
-// A file may be mapped more than once, each time from its beginning.
-std::vector<CodeFile> code_files(const std::vector<model::Mapping>& mappings) {
-  std::vector<CodeFile> files;
-  const model::Mapping* first = nullptr;
-  for (const model::Mapping& mapping : mappings) {
-    if (!mapping.is_file()) continue;
-    if (first == nullptr || mapping.offset_bytes == 0 ||
-        !is_same_file(*first, mapping)) {
-      first = &mapping;
-    }
-    if (!mapping.permissions.execute) continue;
-    const uint64_t base = first->offset_bytes == 0
-                              ? first->start_address
-                              : mapping.start_address - mapping.offset_bytes;
-    if (files.empty() || files.back().base != base) {
-      files.push_back({base, &mapping});
-    }
-  }
-  return files;
-}
-
-// Only what is a plain file: opening others may do things.
-base::Fd open_mapped(const Roots& roots, int32_t pid,
-                     const model::Mapping& mapping) {
-  std::array<char, 96> name{};
-  std::snprintf(name.data(), name.size(), "%d/map_files/%llx-%llx", pid,
-                static_cast<unsigned long long>(mapping.start_address),
-                static_cast<unsigned long long>(mapping.end_address));
-  struct stat info {};
-  if (::fstatat(roots.proc.fd.get(), name.data(), &info, 0) != 0 ||
-      !S_ISREG(info.st_mode)) {
-    return {};
-  }
-  return base::Fd(
-      ::openat(roots.proc.fd.get(), name.data(), O_RDONLY | O_CLOEXEC));
-}
-
 }  // namespace
 
 struct UserSpace::State {
   explicit State(UserFrames& all_frames) : frames(all_frames) {}
 
-  void report(const Roots& roots, int32_t pid);
+  // What `open` gives for the code of each file.
+  using Opener = std::function<base::Fd(CodeFile&)>;
+  void report(int32_t its_pid, const Opener& open);
   void name(uint64_t address, bool is_innermost, std::vector<uint32_t>& named);
   void name_in_module(Dwfl_Module* module, uint64_t address, bool is_innermost,
                       std::vector<uint32_t>& named);
-  const std::string& image_of(Dwfl_Module* module);
+  struct Image {
+    std::string name;
+    bool has_build_id = false;  // so that another file is never taken for it
+  };
+  const Image& image_of(Dwfl_Module* module);
   const FunctionTable& functions_of(Dwfl_Module* module);
   bool is_mapped_code(uint64_t address) const;
 
@@ -354,17 +312,17 @@ struct UserSpace::State {
   DumpReading reading;
   std::unordered_map<uint64_t, std::vector<uint32_t>> named_inner;
   std::unordered_map<uint64_t, std::vector<uint32_t>> named_outer;
-  std::unordered_map<Dwfl_Module*, std::string> images;
+  std::unordered_map<Dwfl_Module*, Image> images;
   std::unordered_map<Dwfl_Module*, FunctionTable> functions;
   PerfMap perf_map;
 };
 
-void UserSpace::State::report(const Roots& roots, int32_t its_pid) {
+void UserSpace::State::report(int32_t its_pid, const Opener& open) {
   pid = its_pid;
   dwfl.reset(dwfl_begin(&kFileCallbacks));
   if (!dwfl) return;
-  for (const CodeFile& file : code_files(code)) {
-    base::Fd fd = open_mapped(roots, pid, *file.mapping);
+  for (CodeFile& file : code_files(code)) {
+    base::Fd fd = open(file);
     if (!fd) continue;
     const char* path = file.mapping->name.c_str();
     // It owns the descriptor from here on, unless it fails.
@@ -387,13 +345,14 @@ bool UserSpace::State::is_mapped_code(uint64_t address) const {
   return behind != code.begin() && address < std::prev(behind)->end_address;
 }
 
-const std::string& UserSpace::State::image_of(Dwfl_Module* module) {
+const UserSpace::State::Image& UserSpace::State::image_of(Dwfl_Module* module) {
   auto [at, is_new] = images.try_emplace(module);
   if (is_new) {
     const char* path = dwfl_module_info(module, nullptr, nullptr, nullptr,
                                         nullptr, nullptr, nullptr, nullptr);
-    at->second =
-        frames.keep_image(path != nullptr ? path : "", build_id_of(module));
+    const std::string build_id = build_id_of(module);
+    at->second = {frames.keep_image(path != nullptr ? path : "", build_id),
+                  !build_id.empty()};
   }
   return at->second;
 }
@@ -409,8 +368,15 @@ void UserSpace::State::name_in_module(Dwfl_Module* module, uint64_t address,
                                       std::vector<uint32_t>& named) {
   GElf_Addr bias = 0;
   dwfl_module_getelf(module, &bias);
+  const Image& image = image_of(module);
+  const UserFrames::Place place = {image.name, address - bias, is_innermost};
+  if (const std::vector<uint32_t>* known =
+          image.has_build_id ? frames.names_at(place) : nullptr) {
+    named = *known;
+    return;
+  }
   model::TraceFrame frame;
-  frame.module = image_of(module);
+  frame.module = image.name;
   std::string line = is_innermost ? line_at(module, address) : std::string();
   for (const std::string& name : inlined_at(module, address)) {
     frame.symbol = name + std::exchange(line, {});
@@ -420,6 +386,7 @@ void UserSpace::State::name_in_module(Dwfl_Module* module, uint64_t address,
   frame.symbol = functions_of(module).name_of(address, frame.offset);
   if (!frame.symbol.empty()) frame.symbol += line;
   named.push_back(frames.keep(frame));
+  if (image.has_build_id) frames.keep_names(place, named);
 }
 
 void UserSpace::State::name(uint64_t address, bool is_innermost,
@@ -447,7 +414,9 @@ base::Result<std::unique_ptr<UserSpace>> UserSpace::read(const Roots& roots,
   if (!mappings) return mappings.error();
   auto state = std::make_unique<State>(frames);
   state->code = std::move(*mappings);
-  state->report(roots, pid);
+  state->report(pid, [&](const CodeFile& file) {
+    return open_mapped(roots, pid, *file.mapping);
+  });
   std::erase_if(state->code, [](const model::Mapping& mapping) {
     return !mapping.permissions.execute;
   });
@@ -456,6 +425,25 @@ base::Result<std::unique_ptr<UserSpace>> UserSpace::read(const Roots& roots,
                       "process " + std::to_string(pid) + " has no code");
   }
   state->perf_map = read_perf_map(roots, pid);
+  return std::unique_ptr<UserSpace>(new UserSpace(std::move(state)));
+}
+
+base::Result<std::unique_ptr<UserSpace>> UserSpace::of_ended(
+    const Roots& roots, const EndedSpace& ended, UserFrames& frames) {
+  auto state = std::make_unique<State>(frames);
+  state->code = ended.code;
+  state->report(ended.pid, [&](CodeFile& file) {
+    base::Fd fd = open_named(roots, ended.root_pid, *file.mapping);
+    const std::optional<uint64_t> base =
+        fd ? base_of_code(fd.get(), *file.mapping) : std::nullopt;
+    if (!base) return base::Fd();
+    file.base = *base;
+    return fd;
+  });
+  if (!state->is_attached) {
+    return base::fail(base::ErrorKind::Gone,
+                      "process " + std::to_string(ended.pid) + " has no code");
+  }
   return std::unique_ptr<UserSpace>(new UserSpace(std::move(state)));
 }
 

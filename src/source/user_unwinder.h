@@ -5,8 +5,8 @@
 // compilers leave for exceptions (.eh_frame), which libdwfl reads. Nothing of a
 // process is read but the list of its mappings, and the files mapped as code;
 // these are opened through the mapping itself (map_files), whatever stands at
-// their names by now. The memory of the process is never read, nor is it
-// stopped.
+// their names by now; or by their names where the process has ended. The memory
+// of the process is never read, nor is it stopped.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/mapping.h"
 #include "source/roots.h"
 #include "source/user_frames.h"
 
@@ -36,6 +37,14 @@ struct UserStack {
   size_t used_bytes = 0;  // of the dump
 };
 
+// A process that has ended: what it had mapped as code, in order, and another
+// that sees the same files.
+struct EndedSpace {
+  int32_t pid = 0;
+  int32_t root_pid = 0;
+  std::vector<model::Mapping> code;
+};
+
 // The code of one address space, as it was mapped at one time.
 class UserSpace {
  public:
@@ -43,6 +52,8 @@ class UserSpace {
   static base::Result<std::unique_ptr<UserSpace>> read(const Roots& roots,
                                                        int32_t pid,
                                                        UserFrames& frames);
+  static base::Result<std::unique_ptr<UserSpace>> of_ended(
+      const Roots& roots, const EndedSpace& ended, UserFrames& frames);
   UserSpace(const UserSpace&) = delete;
   UserSpace& operator=(const UserSpace&) = delete;
   ~UserSpace();

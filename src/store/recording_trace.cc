@@ -8,6 +8,7 @@
 #include "store/trace_before_rows.h"
 #include "store/trace_schema.h"
 #include "store/trace_slab_rows.h"
+#include "store/trace_user_rows.h"
 
 namespace tidemark::store {
 namespace {
@@ -434,6 +435,7 @@ base::Result<Trace> Recording::Reader::trace_at(int64_t tick) {
   if (status) status = read_trace_notes(last, *trace);
   if (status) status = read_trace_modules(last, *trace);
   if (status) status = read_trace_additions(last, *trace);
+  if (status) status = read_trace_user(database_, last, *trace);
   if (!status) return status.error();
   return trace;
 }

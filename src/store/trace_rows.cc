@@ -303,6 +303,7 @@ base::Status TraceRows::write(const Trace& trace, int64_t tick,
   if (status && trace.slab) {
     status = slab_.write(*trace.slab, tick, interned);
   }
+  if (status) status = user_.write(trace, tick, *database_, interned);
   if (is_keyframe_) keyframe_rows_ = std::exchange(rows_since_keyframe_, 0);
   interned_ = nullptr;
   return status;

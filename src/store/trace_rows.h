@@ -15,6 +15,7 @@
 #include "store/interned.h"
 #include "store/trace_head_rows.h"
 #include "store/trace_slab_rows.h"
+#include "store/trace_user_rows.h"
 
 namespace tidemark::store {
 
@@ -105,6 +106,7 @@ class TraceRows {
   Statements statements_;
   TraceHeadRows head_;
   TraceSlabRows slab_;
+  TraceUserRows user_;
   std::map<FrameKey, int64_t> frames_;
   std::unordered_map<uint64_t, int64_t> stacks_;  // by parent and frame
   std::map<TaskKey, Task> tasks_;

@@ -11,6 +11,7 @@
 #include <array>
 #include <csignal>
 #include <ctime>
+#include <memory>
 #include <utility>
 
 #include "base/clock.h"
@@ -20,6 +21,7 @@
 #include "source/tree_camera.h"
 #include "watch/capture_schedule.h"
 #include "watch/height_history.h"
+#include "watch/run_stacks.h"
 #include "watch/signal_relay.h"
 
 namespace tidemark::watch {
@@ -82,7 +84,7 @@ class RunWatch {
   RunOutcome run(const source::Roots& roots);
 
  private:
-  base::Status start(source::Command& command);
+  base::Status start(const source::Roots& roots, source::Command& command);
   void watch(source::Command& command);
   bool turn(source::Command& command);
   uint64_t next_deadline(uint64_t now) const;
@@ -109,11 +111,20 @@ class RunWatch {
   uint64_t next_tick_ns_ = UINT64_MAX;
   std::vector<int32_t> stopped_;
   uint64_t stopped_since_ns_ = 0;
+  std::unique_ptr<RunStacks> stacks_;
 };
 
-base::Status RunWatch::start(source::Command& command) {
+base::Status RunWatch::start(const source::Roots& roots,
+                             source::Command& command) {
   base::Status status = gauge_.take_in(command.pid());
   if (!status) return status;
+  // Its thread must not be first in line.
+  if (options_.stack_period) {
+    base::Result<std::unique_ptr<RunStacks>> stacks =
+        RunStacks::start(roots, command.pid(), *options_.stack_period);
+    if (!stacks) return stacks.error();
+    stacks_ = std::move(*stacks);
+  }
   raise_priority();
   // A rehearsal: the first picture pays for code that is not in memory yet, and
   // would use up the budget of a short run.
@@ -330,13 +341,19 @@ RunOutcome RunWatch::run(const source::Roots& roots) {
   spec.signal_mask = signals_.inherited_mask();
   gauge_.expect_child();
   base::Result<source::Command> command = source::Command::prepare(spec);
-  if (!command) return {{}, RunFailure{command.error(), false}};
-  base::Status status = start(*command);
-  if (!status) return {{}, RunFailure{status.error(), false}};
+  if (!command) return {{}, RunFailure{command.error(), false}, {}};
+  base::Status status = start(roots, *command);
+  if (!status) return {{}, RunFailure{status.error(), false}, {}};
   record_.memory_devices = source::read_memory_devices(roots, command->pid());
   status = command->release();
-  if (!status) return {{}, RunFailure{status.error(), true}};
+  if (!status) return {{}, RunFailure{status.error(), true}, {}};
   watch(*command);
+  std::optional<model::Trace> trace;
+  if (stacks_) {
+    base::Result<model::Trace> read = stacks_->finish(roots);
+    if (!read) return {{}, RunFailure{read.error(), false}, {}};
+    trace = std::move(*read);
+  }
   gauge_.fill(record_);
   status = gauge_.undo();
   if (!status) record_.method_notes.push_back(status.error().what);
@@ -346,7 +363,7 @@ RunOutcome RunWatch::run(const source::Roots& roots) {
         "the picture is of a moving tree: it did not freeze within 250 ms");
   }
   record_.history = history_->points();
-  return {std::move(record_), std::nullopt};
+  return {std::move(record_), std::nullopt, std::move(trace)};
 }
 
 }  // namespace
@@ -354,9 +371,9 @@ RunOutcome RunWatch::run(const source::Roots& roots) {
 RunOutcome watch_command(const source::Roots& roots,
                          const RunOptions& options) {
   base::Result<SignalRelay> signals = SignalRelay::block();
-  if (!signals) return {{}, RunFailure{signals.error(), false}};
+  if (!signals) return {{}, RunFailure{signals.error(), false}, {}};
   base::Result<TreeGauge> gauge = TreeGauge::arrange(roots, options.gauge);
-  if (!gauge) return {{}, RunFailure{gauge.error(), false}};
+  if (!gauge) return {{}, RunFailure{gauge.error(), false}, {}};
   RunWatch watch(roots, options, std::move(*gauge), std::move(*signals));
   return watch.run(roots);
 }

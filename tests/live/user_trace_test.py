@@ -217,6 +217,59 @@ class UserTrace(unittest.TestCase):
                  for m in mappings}
         self.assertRegex(files[program], r"^[0-9a-f]{40}$")
 
+    def test_processes_of_a_few_milliseconds_have_their_functions(self):
+        program = built("brief.c", "gcc")
+        count = 30
+        done = run("trace", "--user", "--sample", "8", "--json", "--", "sh", "-c",
+                   f"for i in $(seq {count}); do {program}; done")
+        report = json.loads(done.stdout)
+        user = report["user"]
+        self.assertEqual(report["notes"], [])
+        self.assertLess(user["ended_too_soon"], 0.02 * user["samples"] + 1)
+        tasks = [task for task in report["tasks"] if program in task["cmdline"]
+                 and "seq" not in task["cmdline"]]
+        self.assertGreater(len(tasks), count / 2)
+        touched = sum(share(task, "touch_briefly", "peak_pages") for task in tasks)
+        self.assertGreater(touched, 0.9 * sum(task["peak_pages"] for task in tasks)
+                           - 100 * len(tasks))
+
+    def test_run_tells_its_peak_by_function(self):
+        path = f"{public_folder()}/run.json"
+        run("run", "--user", "--json", "-o", path, "--", built("shares.c", "gcc"),
+            input="\n\n\n")
+        report = json.loads(pathlib.Path(path).read_text())
+        trace = report["trace"]
+        held = {function["name"]: function for function in report["functions"]}
+        for name, truth in {"take_big": 96 * MIB, "take_small": 32 * MIB,
+                            "take_huge": 64 * MIB}.items():
+            pages = held[name]["bytes"] // 4096
+            self.assertLess(abs(pages - truth), 2 * error_of(trace, truth) + 64, name)
+            self.assertGreater(held[name]["error_bytes"], 0)
+        # The two tell the same peak, each by its own means.
+        by_function = sum(function["bytes"] for function in report["functions"])
+        truth = report["peak"]["bytes"] // 4096
+        self.assertLess(abs(by_function // 4096 - truth),
+                        2 * error_of(trace, truth) + 4 * MIB)
+        self.assertTrue(trace["user"]["images"])
+
+    def test_run_has_the_ways_of_trace_for_its_stacks(self):
+        program = built("shares.c", "gcc")
+        folder = public_folder()
+        for name, words in {"run.html": [], "run.folded": ["--format", "folded"],
+                            "run.pb": ["--format", "pprof"]}.items():
+            run("run", "--user", *words, "-o", f"{folder}/{name}", "--", program,
+                input="\n\n\n")
+        self.assertIn("</html>", pathlib.Path(f"{folder}/run.html").read_text())
+        self.assertIn(";take_big", pathlib.Path(f"{folder}/run.folded").read_text())
+        profile = Profile(pathlib.Path(f"{folder}/run.pb").read_bytes())
+        self.assertTrue(any("take_big" in frames for frames, _ in profile.samples))
+        done = run("run", "--user", "--", program, input="\n\n\n")
+        self.assertRegex(done.stderr, r"take_big \[\w+\] +\d")
+        for words in (["--format", "folded"], ["--sample", "8"]):
+            done = run("run", *words, "--", "true", check=False)
+            self.assertEqual(done.returncode, 125)
+            self.assertIn("--user", done.stderr)
+
     def test_what_makes_no_sense_is_refused(self):
         for arguments in (["--user"], ["--user", "--all", "--", "true"],
                           ["--user", "nobody.tdm"]):

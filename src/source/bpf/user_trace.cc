@@ -21,12 +21,16 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/page_size.h"
 #include "parse/process_files.h"
 #include "source/bpf/loading.h"
 #include "source/bpf/page_array.h"
 #include "source/bpf/trace_tables.h"
+#include "source/bpf/user_budget.h"
 #include "source/live_trace.h"
+#include "source/mapped_code.h"
+#include "source/process_parts.h"
 #include "source/process_source.h"
 #include "source/user_account.h"
 #include "source/user_unwinder.h"
@@ -50,60 +54,6 @@ uint64_t thread_cpu_ns() {
          static_cast<uint64_t>(now.tv_nsec);
 }
 
-// How many samples a second may be told of, so that unwinding takes a tenth of
-// a CPU, by what it took of late.
-class UnwindingBudget {
- public:
-  void spent(uint64_t ns) {
-    total_ns_ += ns;
-    recent_ns_ += ns;
-    constexpr uint64_t kMany = 512;
-    if (++recent_count_ < kMany) return;
-    recent_ns_ /= 2;
-    recent_count_ /= 2;
-  }
-  // Reading the files of a program comes once, and is no measure of what
-  // follows.
-  uint64_t samples_per_second() const {
-    constexpr uint64_t kShareNs = 100'000'000;  // of each second
-    constexpr uint64_t kFilesNs = 100'000'000;
-    if (total_ns_ < kFilesNs || recent_ns_ == 0) return kMost;
-    return std::clamp(kShareNs * recent_count_ / recent_ns_, kFewest, kMost);
-  }
-  uint64_t total_ns() const { return total_ns_; }
-
- private:
-  static constexpr uint64_t kFewest = 100;
-  static constexpr uint64_t kMost = 4000;
-  uint64_t total_ns_ = 0;
-  uint64_t recent_ns_ = 0;
-  uint64_t recent_count_ = 0;
-};
-
-// How much of the stacks of a process is worth copying: a step more than was
-// needed of any of late.
-class StackDepth {
- public:
-  // The steps to copy from here on, when there is something new to say.
-  std::optional<uint32_t> learn(size_t used_bytes, bool is_whole) {
-    needed_ = std::max(needed_, is_whole ? used_bytes / TM_USER_STEP_BYTES + 2
-                                         : size_t{TM_USER_STEPS});
-    constexpr uint32_t kEnough = 4 * TM_USER_WHOLE_EVERY;
-    const bool is_time = ++count_ % kEnough == 0;
-    const auto steps =
-        static_cast<uint32_t>(std::min<size_t>(needed_, TM_USER_STEPS));
-    if (is_time) needed_ = 0;
-    if (steps == told_ || (!is_time && steps < told_)) return std::nullopt;
-    told_ = steps;
-    return steps;
-  }
-
- private:
-  size_t needed_ = 0;
-  uint32_t count_ = 0;
-  uint32_t told_ = TM_USER_STEPS;  // 0 there
-};
-
 class UserTrace : public LiveTrace {
  public:
   explicit UserTrace(const Roots& roots) : roots_(roots) {}
@@ -125,6 +75,7 @@ class UserTrace : public LiveTrace {
     uint64_t next_reading_ns = 0;
     uint64_t pause_ns = 0;
     StackDepth depth;
+    size_t told_count = 0;  // mappings that were told of when it was made
   };
 
   base::Status load();
@@ -133,7 +84,9 @@ class UserTrace : public LiveTrace {
   void take(const tm_user_taken& taken);
   void take_life(const tm_user_life& life);
   std::vector<uint32_t> user_frames_of(const tm_user_taken& taken);
+  void follow_code(const std::vector<int32_t>& pids);
   bool read_space(int32_t pid, Process& process);
+  bool recall_space(int32_t pid, uint64_t time_ns, Process& process);
   void tell_depth(int32_t pid, uint32_t steps) const;
   void add_named(std::string_view symbol, std::vector<uint32_t>& frames);
   void fill_user(model::TraceUser& user) const;
@@ -144,6 +97,8 @@ class UserTrace : public LiveTrace {
   std::unique_ptr<ring_buffer, Destroy> ring_;
   std::unique_ptr<UserAccount> account_;
   std::unordered_map<int32_t, Process> processes_;
+  std::unique_ptr<MappedCode> code_;  // null: it cannot be followed
+  int32_t root_pid_ = 0;
   UnwindingBudget budget_;
   model::TraceUser counts_;
   uint64_t page_size_ = 4096;
@@ -215,7 +170,56 @@ base::Status UserTrace::follow(int32_t pid) {
     account_->tasks().find(each);
     read_space(each, processes_[each]);
   }
+  root_pid_ = pid;
+  follow_code(*pids);
   return base::Ok{};
+}
+
+// Without it stacks of processes that end at once have no names.
+void UserTrace::follow_code(const std::vector<int32_t>& pids) {
+  // Each has a ring on each CPU.
+  constexpr size_t kMostRings = 1024;
+  std::vector<int32_t> ids;
+  for (int32_t pid : pids) {
+    base::Result<base::Directory> process =
+        base::open_directory_at(roots_.proc, std::to_string(pid));
+    if (!process) continue;
+    base::Result<std::vector<model::Thread>> threads =
+        read_threads(*process, false);
+    if (!threads) continue;
+    for (const model::Thread& thread : *threads)
+      ids.push_back(thread.thread_id);
+  }
+  if (ids.size() * static_cast<size_t>(::sysconf(_SC_NPROCESSORS_CONF)) >
+      kMostRings) {
+    notes_.push_back(
+        "code of processes that end within milliseconds is not known: too "
+        "many threads are followed");
+    return;
+  }
+  base::Result<std::unique_ptr<MappedCode>> code = MappedCode::follow(ids);
+  if (!code) {
+    notes_.push_back(
+        "code of processes that end within milliseconds is not known: " +
+        code.error().what);
+    return;
+  }
+  code_ = std::move(*code);
+  kernel_bytes_ += code_->kernel_bytes();
+}
+
+// By what the kernel told when it was mapped; false when that is nothing new.
+bool UserTrace::recall_space(int32_t pid, uint64_t time_ns, Process& process) {
+  if (!code_) return false;
+  code_->drain();
+  EndedSpace ended = {pid, root_pid_, code_->code_of(pid, time_ns)};
+  if (ended.code.size() <= process.told_count) return false;
+  process.told_count = ended.code.size();
+  base::Result<std::unique_ptr<UserSpace>> space =
+      UserSpace::of_ended(roots_, ended, account_->frames());
+  if (!space) return false;
+  process.space = std::move(*space);
+  return true;
 }
 
 bool UserTrace::read_space(int32_t pid, Process& process) {
@@ -271,6 +275,7 @@ void UserTrace::take_life(const tm_user_life& life) {
     case TM_USER_EXITED:
       tasks.exited(pid);
       processes_.erase(pid);
+      if (code_) code_->forget(pid);
       break;
     default:
       break;
@@ -304,6 +309,10 @@ std::vector<uint32_t> UserTrace::user_frames_of(const tm_user_taken& taken) {
         std::clamp(process.pause_ns * 2, kFirstPauseNs, kLongestPauseNs);
     process.next_reading_ns = now + process.pause_ns;
     if (read_space(pid, process)) stack = process.space->unwind(dump);
+  }
+  if (!process.space || stack.has_strangers) {
+    if (recall_space(pid, taken.time_ns, process))
+      stack = process.space->unwind(dump);
   }
   if (!process.space) {
     ++counts_.unmapped_count;
@@ -363,6 +372,7 @@ void UserTrace::go() {
 }
 
 void UserTrace::drain() {
+  if (code_) code_->drain();
   ring_buffer__consume(ring_.get());
   __atomic_store_n(&skeleton_->data->samples_per_second,
                    budget_.samples_per_second(), __ATOMIC_RELAXED);

@@ -1,9 +1,13 @@
 #include "view/json/run.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 #include <vector>
 
+#include "analysis/trace_error.h"
 #include "base/clock.h"
+#include "view/json/trace.h"
 #include "view/json/use.h"
 
 namespace tidemark::view {
@@ -188,6 +192,32 @@ void write_history(base::JsonWriter& json, const RunReport& report) {
   json.end_array();
 }
 
+// Only where stacks of programs were asked for.
+void write_stacks(base::JsonWriter& json, const RunReport& report) {
+  if (report.trace == nullptr) return;
+  const model::Trace& trace = *report.trace;
+  json.key("functions");
+  json.begin_array();
+  for (const analysis::TraceFunction& function : report.functions) {
+    json.begin_object();
+    json.member("name", function.name);
+    if (!function.module.empty()) json.member("module", function.module);
+    if (function.address != 0) {
+      json.member("address", fmt::format("0x{:x}", function.address));
+    }
+    if (!function.caller.empty()) json.member("caller", function.caller);
+    json.member("bytes", function.pages * trace.page_size_bytes);
+    json.member("error_bytes",
+                analysis::trace_error_pages(trace, function.pages) *
+                    trace.page_size_bytes);
+    if (!function.through.empty()) json.member("through", function.through);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("trace");
+  write_trace(json, trace);
+}
+
 }  // namespace
 
 std::string run_json(const RunReport& report, base::JsonWriter::Layout layout) {
@@ -209,6 +239,7 @@ std::string run_json(const RunReport& report, base::JsonWriter::Layout layout) {
   write_processes(json, report);
   write_cost(json, report.cost);
   write_history(json, report);
+  write_stacks(json, report);
   json.end_object();
   return json.take();
 }

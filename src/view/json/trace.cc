@@ -187,8 +187,7 @@ void write_trace_faults(base::JsonWriter& json,
   json.member("wrong_stacks", faults.wrong_stacks);
 }
 
-std::string trace_json(const Trace& trace, base::JsonWriter::Layout layout) {
-  base::JsonWriter json(layout);
+void write_trace(base::JsonWriter& json, const Trace& trace) {
   json.begin_object();
   json.member("schema", "tidemark.trace/1");
   json.member("backend", model::trace_backend_token(trace.backend));
@@ -214,6 +213,11 @@ std::string trace_json(const Trace& trace, base::JsonWriter::Layout layout) {
   write_group(json, trace, "cgroups", TraceGroup::Cgroup);
   write_notes(json, trace.notes);
   json.end_object();
+}
+
+std::string trace_json(const Trace& trace, base::JsonWriter::Layout layout) {
+  base::JsonWriter json(layout);
+  write_trace(json, trace);
   return json.take();
 }
 

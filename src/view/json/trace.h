@@ -11,6 +11,9 @@ namespace tidemark::view {
 std::string trace_json(const model::Trace& trace,
                        base::JsonWriter::Layout layout);
 
+// The same as a value of a document that is open.
+void write_trace(base::JsonWriter& json, const model::Trace& trace);
+
 // Members of the object that is open.
 void write_trace_faults(base::JsonWriter& json,
                         const model::TraceFaults& faults);

@@ -9,6 +9,7 @@
 #include "base/escape.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "view/text/run_functions.h"
 #include "view/text/spark.h"
 #include "view/text/table.h"
 
@@ -456,6 +457,7 @@ std::string run_text(const RunReport& report, const RunTextOptions& options,
   out += shape(report, style);
   out += parts_table(report, style);
   out += mapping_table(report, options, style);
+  out += run_functions_text(report, options.row_limit, style);
   out += tree_drawing(report, options, style);
   out += process_table(report, options, style);
   for (const std::string& line : completeness(report)) {

@@ -13,6 +13,8 @@ namespace {
 struct Load {
   uint64_t address;
   uint64_t size;
+  uint64_t offset = 0;
+  uint32_t flags = PF_R;
 };
 
 std::string elf_with(const std::vector<Load>& loads) {
@@ -34,6 +36,8 @@ std::string elf_with(const std::vector<Load>& loads) {
     segment.p_type = PT_LOAD;
     segment.p_vaddr = load.address;
     segment.p_memsz = load.size;
+    segment.p_offset = load.offset;
+    segment.p_flags = load.flags;
     bytes.append(reinterpret_cast<const char*>(&segment), sizeof segment);
   }
   return bytes;
@@ -45,6 +49,25 @@ TEST(ElfSpan, IsFromTheFirstLoadedPageToTheLast) {
   ASSERT_TRUE(span) << span.error().what;
   // 0x402e10 + 0x3200 = 0x406010, so the last page ends at 0x407000.
   EXPECT_EQ(*span, 0x7000U);
+}
+
+// As lld lays files out: each part a page further away than in the file.
+TEST(ElfCodeDistance, IsThatInMemoryNotInTheFile) {
+  const std::string head = elf_with({{0x200000, 0x1800, 0, PF_R},
+                                     {0x202810, 0x3000, 0x1810, PF_R | PF_X},
+                                     {0x206000, 0x1000, 0x4810, PF_R | PF_W}});
+  base::Result<uint64_t> distance = parse_elf_code_distance(head, 0x1000);
+  ASSERT_TRUE(distance) << distance.error().what;
+  EXPECT_EQ(*distance, 0x2000U);
+}
+
+TEST(ElfCodeDistance, RefusesWhereNoCodeBegins) {
+  const std::string head = elf_with(
+      {{0x200000, 0x1800, 0, PF_R}, {0x202810, 0x3000, 0x1810, PF_R | PF_X}});
+  EXPECT_FALSE(parse_elf_code_distance(head, 0)) << "it is only read there";
+  EXPECT_FALSE(parse_elf_code_distance(head, 0x3000));
+  for (size_t size = 0; size < head.size(); ++size)
+    EXPECT_FALSE(parse_elf_code_distance(head.substr(0, size), 0x1000));
 }
 
 TEST(ElfSpan, RefusesWhatIsNoElf) {

@@ -37,6 +37,7 @@ struct Told {
   model::TraceFaults faults;
   std::optional<model::TraceBefore> before;
   std::optional<model::Reading<model::SlabTrace>> slab;
+  std::optional<model::TraceUser> user;
   bool operator==(const Told&) const = default;
 };
 
@@ -87,6 +88,7 @@ Told told_by(const Trace& trace) {
   told.faults = trace.faults;
   told.before = trace.before;
   told.slab = trace.slab;
+  told.user = trace.user;
   if (told.slab && *told.slab) {
     std::ranges::sort(told.slab->value->sites, {},
                       [](const model::SlabSite& site) {
@@ -321,6 +323,7 @@ void expect_told(const Recording& recording, const std::vector<Told>& given,
     ASSERT_EQ(back.faults, want.faults) << "at tick " << i;
     ASSERT_EQ(back.before, want.before) << "at tick " << i;
     ASSERT_EQ(back.slab, want.slab) << "at tick " << i;
+    ASSERT_EQ(back.user, want.user) << "at tick " << i;
   }
 }
 
@@ -436,6 +439,57 @@ TEST(TraceRows, ReadFilesFromBeforeTheAdditions) {
   EXPECT_FALSE(back->before);
   EXPECT_FALSE(back->slab);
   EXPECT_EQ(told_by(*back).leaves, told_by(trace).leaves);
+}
+
+// The sample gets rarer while it goes on, and each moment's errors with it.
+TEST(TraceRows, KeepFilesCountsAndThePeriodOfStacksOfPrograms) {
+  TraceHistory history(7);
+  std::vector<Sample> samples;
+  std::vector<Told> given;
+  model::TraceUser user;
+  user.images = {{"prog", "/usr/bin/prog", "0badcafe"},
+                 {"nameless", "/opt/nameless", ""}};
+  for (uint64_t i = 0; i < 6; ++i) {
+    Trace trace = history.next();
+    user.sample_count += 100;
+    user.unmapped_count = i / 2;
+    user.unwinding_ns += 7;
+    trace.sample_period = 64 + i / 3;
+    trace.user = user;
+    given.push_back(told_by(trace));
+    samples.push_back(sample_with(i, std::move(trace)));
+  }
+  const RecordingFile file;
+  const Recording recording = test::recorded(file, samples);
+  expect_told(recording, given);
+  EXPECT_EQ(count_in(file.path(), "SELECT count(*) FROM trace_files"), 2);
+}
+
+TEST(TraceRows, HaveNoTablesForStacksThatNobodyAskedFor) {
+  TraceHistory history(5);
+  const RecordingFile file;
+  (void)test::recorded(file, {sample_with(0, history.next())});
+  EXPECT_EQ(count_in(file.path(),
+                     "SELECT count(*) FROM sqlite_schema WHERE name IN "
+                     "('trace_file', 'trace_user_sum')"),
+            0);
+}
+
+TEST(RecordedTrace, RefusesAPeriodThatCannotBe) {
+  TraceHistory history(9);
+  Trace trace = history.next();
+  trace.user.emplace();
+  const RecordingFile file;
+  (void)test::recorded(file, {sample_with(0, trace)});
+  {
+    base::Result<Database> database =
+        Database::open(file.path(), OpenMode::ReadWrite);
+    ASSERT_TRUE(database);
+    ASSERT_TRUE(database->execute("UPDATE trace_user_sum SET count = -1"));
+  }
+  base::Result<Recording> recording = Recording::open(file.path());
+  ASSERT_TRUE(recording);
+  EXPECT_FALSE(recording->trace_at(0));
 }
 
 TEST(TraceRows, LeaveOutTasksThatNeverHeldAPage) {
