@@ -24,6 +24,14 @@ enum {
  * which is counted from 1 so that 0 says nothing is known. */
 enum {
   TM_FRAME_MOVED = 0xffffffff, /* its owner has another page now */
+  /* It was given back since we count, so what others know of it is old. */
+  TM_FRAME_GONE = 0xfffffffe,
+};
+
+/* Nodes behind those that programs look for: what another means has booked
+ * before us, filled in by user space. They have no key. */
+enum {
+  TM_ADOPTED_NODES = 4096,
 };
 
 struct tm_frame_chunk {

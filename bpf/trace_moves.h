@@ -73,8 +73,7 @@ static long move_frame(__u32 index, void* context) {
   if (owner && !is_sampled(new_frame)) has_strayed = 1;
   // Whoever moved it has not taken a page for itself. What was there before we
   // looked remains nobody's.
-  if (target_owner && target_owner != TM_FRAME_MOVED)
-    release(&moved->walk, target_owner);
+  if (has_owner(target_owner)) release(&moved->walk, target_owner);
   ++moved->moved_pages;
   return 0;
 }

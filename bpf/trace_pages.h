@@ -80,10 +80,9 @@ static long take_frame(__u32 index, void* context) {
     __sync_fetch_and_add(&faults.out_of_range, 1);
     return 0;
   }
-  before = *entry;
-  *entry = walk->node;
+  before = swap_entry(entry, walk->node);
   ++walk->taken_pages;
-  if (!before || before == TM_FRAME_MOVED) return 0;
+  if (!has_owner(before)) return 0;
   // Its free was missed.
   __sync_fetch_and_add(&faults.overwritten, 1);
   release(walk, before);
@@ -97,13 +96,12 @@ static long give_frame(__u32 index, void* context) {
   if (!is_followed(walk->frame + index)) return 0;
   entry = entry_of(walk->frame + index);
   if (!entry) return 0;
-  before = *entry;
-  if (!before) {
+  before = swap_entry(entry, takes_over ? TM_FRAME_GONE : 0);
+  if (!before || before == TM_FRAME_GONE) {
     // Here: those that nobody was seen to take.
     if (is_sampled(walk->frame + index)) ++walk->taken_pages;
     return 0;
   }
-  *entry = 0;
   if (before != TM_FRAME_MOVED) release(walk, before);
   return 0;
 }

@@ -24,7 +24,7 @@ static long take_unowned(__u64 frame, struct tm_frame_walk* walk) {
     __sync_fetch_and_add(&faults.out_of_range, 1);
     return 0;
   }
-  if (*entry && *entry != TM_FRAME_MOVED) return 0;
+  if (has_owner(*entry)) return 0;
   *entry = walk->node;
   ++walk->taken_pages;
   return 0;

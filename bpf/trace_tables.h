@@ -15,6 +15,8 @@ const volatile __u32 task_mask = 0;
 const volatile __u32 node_mask = 0;
 const volatile __u32 sample_mask = 0;  // one frame in mask + 1
 const volatile __u8 uses_signatures = 0;
+// User space gives frames that are nobody's the owners it knows, meanwhile.
+const volatile __u8 takes_over = 0;
 const volatile __u32 range_count = 0;
 const volatile struct tm_code_range ranges[TM_CODE_RANGES] = {};
 
@@ -53,6 +55,7 @@ struct {
   __uint(max_entries, 1);
   __type(key, __u32);
   __type(value, struct tm_frame_chunk);
+  __uint(map_flags, BPF_F_MMAPABLE);
 } chunks SEC(".maps");
 
 struct {
@@ -126,6 +129,20 @@ static __always_inline __u32* entry_of(__u64 frame) {
   chunk = bpf_map_lookup_elem(&chunks, &number);
   if (!chunk) return 0;
   return &chunk->nodes[frame % TM_FRAMES_PER_CHUNK];
+}
+
+static __always_inline bool has_owner(__u32 entry) {
+  return entry && entry < TM_FRAME_GONE;
+}
+
+// What stood in the entry before. User space fills entries that are 0 with a
+// compare and swap, so that none of either side is lost.
+static __always_inline __u32 swap_entry(__u32* entry, __u32 next) {
+  __u32 before;
+  if (takes_over) return __sync_lock_test_and_set(entry, next);
+  before = *entry;
+  *entry = next;
+  return before;
 }
 
 // Where a stack with this hash is, or is to be from now on.

@@ -10,6 +10,8 @@
 #include <climits>
 #include <memory>
 
+#include "base/durable_file.h"
+
 namespace tidemark::base {
 namespace {
 
@@ -122,7 +124,23 @@ Result<std::vector<std::string>> list_directories(const Directory& directory) {
   return list_entries(directory, true);
 }
 
-Status replace_file(const std::string& path, std::string_view bytes) {
+namespace {
+
+// Not every file system can be asked for it, and those that cannot have no
+// disk.
+void sync_folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "."
+                             : slash == 0               ? "/"
+                                                        : path.substr(0, slash);
+  const Fd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd) static_cast<void>(::fsync(fd.get()));
+}
+
+enum class Durability : uint8_t { None, Disk };
+
+Status replace(const std::string& path, std::string_view bytes,
+               Durability durability) {
   const std::string temporary =
       path + "." + std::to_string(::getpid()) + ".part";
   const auto give_up = [&](int error) {
@@ -138,8 +156,23 @@ Status replace_file(const std::string& path, std::string_view bytes) {
     if (written < 0) return give_up(errno);
     bytes.remove_prefix(static_cast<size_t>(written));
   }
+  const bool is_durable = durability == Durability::Disk;
+  if (is_durable && ::fsync(file.get()) != 0 && errno != EINVAL) {
+    return give_up(errno);
+  }
   if (::rename(temporary.c_str(), path.c_str()) != 0) return give_up(errno);
+  if (is_durable) sync_folder_of(path);
   return Ok{};
+}
+
+}  // namespace
+
+Status replace_file(const std::string& path, std::string_view bytes) {
+  return replace(path, bytes, Durability::None);
+}
+
+Status replace_file_durably(const std::string& path, std::string_view bytes) {
+  return replace(path, bytes, Durability::Disk);
 }
 
 bool exists_at(const Directory& directory, const std::string& name) {

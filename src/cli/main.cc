@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/memstat.h"
+#include "cli/memstrack.h"
 #include "cli/output.h"
 
 namespace tidemark::cli {
@@ -140,7 +141,9 @@ ExitCode run(int argc, char** argv) {
   ignore_broken_pipes();
   const std::string_view name = argc > 0 ? argv[0] : "tidemark";
   std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
-  base::Result<ExitCode> result = base::base_name(name) == "memstat"
+  const std::string_view base_name = base::base_name(name);
+  if (base_name == "memstrack") arguments = memstrack_arguments(arguments);
+  base::Result<ExitCode> result = base_name == "memstat"
                                       ? run_memstat(arguments)
                                       : run_tidemark(std::move(arguments));
   if (result) return *result;

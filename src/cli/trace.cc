@@ -133,7 +133,10 @@ base::Status print(const TraceCommandOptions& options, const SlabCaches& caches,
   }
   const analysis::TraceReport report =
       analysis::make_trace_report(trace, specs, caches);
-  return output.write(render(options, report, output.fd()));
+  const std::string text = render(options, report, output.fd());
+  // The file is another one each time, and not the one that was opened.
+  if (options.boot.refreshes) return keep_report(options.common, text);
+  return output.write(text);
 }
 
 // From the kernel's notes on each page.
@@ -211,7 +214,8 @@ base::Result<ExitCode> run_live(
                       "tracing needs the running kernel's own /proc",
                       "leave out --proc and unset PROCFS");
   }
-  base::Status status = resolve_cgroup(roots, options);
+  base::Status status = check_trace_boot(options.boot, options.common);
+  if (status) status = resolve_cgroup(roots, options);
   if (status) status = resolve_gfp(roots, options);
   if (!status) return status.error();
   base::Result<std::unique_ptr<store::Recorder>> recorder =
@@ -236,7 +240,17 @@ base::Result<ExitCode> run_live(
   hooks.progress = [&](const watch::TraceProgress& progress) {
     line.show(progress);
   };
-  hooks.started = [&] { line.begin(); };
+  hooks.started = [&] {
+    line.begin();
+    say_ready(options.boot, options.common);
+  };
+  if (options.boot.refreshes) {
+    // What cannot be kept now is the end's to say.
+    hooks.running = [&](const model::Trace& trace) {
+      static_cast<void>(
+          print(options, source::read_slabinfo(roots), trace, specs, *output));
+    };
+  }
   base::Result<watch::TraceOutcome> outcome =
       watch::watch_trace(roots, options.watch, hooks);
   line.wipe();

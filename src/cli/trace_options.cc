@@ -174,6 +174,7 @@ void add_trace_options(OptionTable& table, TraceCommandOptions& options) {
   table.flag("--notui", "taken for memstrack's sake: there is no screen here",
              [] {});
   add_backend(table, options);
+  add_trace_boot_options(table, options.boot, options.watch);
   add_filters(table, options);
   add_common_options(table, options.common,
                      {"text", "json", "jsonl", "csv", "folded", "pprof",

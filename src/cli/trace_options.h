@@ -5,6 +5,7 @@
 
 #include "analysis/trace_tree.h"
 #include "cli/command.h"
+#include "cli/trace_boot.h"
 #include "cli/trace_notes.h"
 #include "view/text/trace.h"
 #include "watch/trace_watch.h"
@@ -27,6 +28,7 @@ struct TraceCommandOptions {
   bool everything = false;
   bool at_peak = false;
   bool has_sample = false;  // how many to follow was said
+  TraceBootOptions boot;
   CommonOptions common;
 };
 

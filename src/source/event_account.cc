@@ -212,8 +212,17 @@ void EventAccount::end() {
   settle(UINT64_MAX);
 }
 
+PageAccount& EventAccount::hand_over(uint64_t time_ns) {
+  settle(time_ns);
+  ended_ns_ = time_ns;
+  is_handed_over_ = true;
+  pages_.keep_peak();
+  return pages_;
+}
+
+// What was handed over is held on.
 uint64_t EventAccount::now_or_end_ns() const {
-  return ended_ns_ != 0 ? ended_ns_ : base::monotonic_ns();
+  return ended_ns_ != 0 && !is_handed_over_ ? ended_ns_ : base::monotonic_ns();
 }
 
 void EventAccount::look() {

@@ -140,7 +140,7 @@ class EventAccount {
   // soon forgotten.
   void look_at_modules() { modules_.look(); }
   void push(size_t source, const PageEvent& event) {
-    merge_.push(source, event);
+    if (event.time_ns >= begins_at_ns_) merge_.push(source, event);
   }
   // Nothing older than this is still to come.
   void settle(uint64_t before_ns);
@@ -148,6 +148,10 @@ class EventAccount {
   // --- the rest of a LiveTrace ---
   void go();
   void end();  // what is not settled yet is
+  // What was booked before that time; later events are another's to tell.
+  PageAccount& hand_over(uint64_t time_ns);
+  // Events that are older were told by another already.
+  void begin_at(uint64_t time_ns) { begins_at_ns_ = time_ns; }
   void look();
   LiveTrace::Height height() const;
   void add_note(std::string note) { notes_.push_back(std::move(note)); }
@@ -188,6 +192,8 @@ class EventAccount {
   uint64_t started_realtime_ns_ = 0;
   uint64_t started_ns_ = 0;
   uint64_t ended_ns_ = 0;
+  uint64_t begins_at_ns_ = 0;
+  bool is_handed_over_ = false;
   std::vector<std::string> notes_;
 };
 

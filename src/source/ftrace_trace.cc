@@ -68,6 +68,7 @@ class FtraceTrace : public LiveTrace {
   void look() override { account_->look(); }
   Height height() const override { return account_->height(); }
   base::Result<model::Trace> read(const Roots& roots) override;
+  PageAccount* hand_over(uint64_t time_ns) override;
 
  private:
   base::Status make_instance(const base::Directory& tracefs);
@@ -79,6 +80,7 @@ class FtraceTrace : public LiveTrace {
   base::Status start_timer();
   void remove();
 
+  void silence();
   void drain_buffers();
   void drain_cpu(size_t source);
   uint64_t lost_events() const;
@@ -299,14 +301,26 @@ uint64_t FtraceTrace::lost_events() const {
   return lost;
 }
 
-void FtraceTrace::freeze() {
-  if (!std::exchange(is_on_, false)) return;
+void FtraceTrace::silence() {
   static_cast<void>(instance_->write("tracing_on", "0"));
   drain_buffers();
   events_.end();
-  account_->end();
   account_->count_lost(lost_events());
+}
+
+void FtraceTrace::freeze() {
+  if (!std::exchange(is_on_, false)) return;
+  silence();
+  account_->end();
   remove();
+}
+
+PageAccount* FtraceTrace::hand_over(uint64_t time_ns) {
+  if (!std::exchange(is_on_, false)) return nullptr;
+  silence();
+  PageAccount& account = account_->hand_over(time_ns);
+  remove();
+  return &account;
 }
 
 base::Result<model::Trace> FtraceTrace::read(const Roots&) {

@@ -13,6 +13,8 @@
 
 namespace tidemark::source {
 
+class PageAccount;
+
 // What is left out is never seen: it is left out in the kernel where the means
 // allow it.
 struct TraceFilter {
@@ -32,6 +34,8 @@ struct TraceOptions {
   // Unwind every stack instead of knowing most again by their return addresses.
   bool unwinds_all = false;
   uint64_t ring_bytes = 4 << 20;  // for each CPU, where events come in rings
+  // What other means have booked before is taken over (early_trace.h).
+  bool takes_over = false;
   // Through which code of programs, of a sample that is as dense as unwinding
   // is cheap; sample_period is then the densest it may be.
   bool with_user_stacks = false;
@@ -57,6 +61,17 @@ class LiveTrace {
     uint64_t peak_bytes = 0;
   };
   virtual Height height() const = 0;
+
+  // --- where one means goes on with what another has begun ---
+  // Nothing is counted from here on; what was booked before `time_ns`
+  // (monotonic), to be kept up to date by whoever goes on. Null: it cannot be.
+  virtual PageAccount* hand_over([[maybe_unused]] uint64_t time_ns) {
+    return nullptr;
+  }
+  // Goes on with what the account holds and this means has not seen given back.
+  virtual void adopt([[maybe_unused]] const PageAccount& account) {}
+  // Tells the account what has become of that.
+  virtual void restate([[maybe_unused]] PageAccount& account) const {}
 
   // Also while it counts: then numbers that change meanwhile are some
   // microseconds apart.

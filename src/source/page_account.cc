@@ -11,15 +11,7 @@ namespace {
 
 // Numbers of nodes are counted from 1, so that 0 says nobody is known.
 constexpr uint32_t kMoved = 0xffffffff;
-// An entry is the number of a node, and above it how much the page counts for.
-constexpr uint32_t kNumberBits = 24;
 constexpr uint32_t kMostWeight = 31;
-uint32_t number_of(uint32_t entry) {
-  return entry & ((1U << kNumberBits) - 1);
-}
-int64_t weight_of(uint32_t entry) {
-  return int64_t{1} << (entry >> kNumberBits);
-}
 // Above any kernel's; only there to bound a loop over what an event claims.
 constexpr uint32_t kMostOrder = 20;
 constexpr uint64_t kFirstStretchNs = 500'000'000;
@@ -199,6 +191,23 @@ void PageAccount::move(uint64_t from, uint64_t to) {
   };
   if (owner != 0 && !is_followed_on) drop(owner);
   if (target_owner != 0 && target_owner != kMoved) drop(target_owner);
+}
+
+void PageAccount::keep_peak() {
+  for (Node& node : nodes_) {
+    node.saved_pages = pages_at_machine_peak(node);
+    node.epoch = epoch_;
+  }
+}
+
+void PageAccount::restate(uint32_t number, int64_t pages,
+                          std::optional<int64_t> machine_peak_pages) {
+  Node& node = nodes_[number - 1];
+  const int64_t change = pages - node.pages;
+  node.pages = pages;
+  tasks_[node.owner.task].pages += change;
+  machine_.pages += change;
+  if (machine_peak_pages) node.saved_pages = *machine_peak_pages;
 }
 
 void PageAccount::look(uint64_t elapsed_ns) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -33,6 +34,13 @@ class FrameTable {
   uint32_t* entry(uint64_t frame) {
     if (frame >= frame_count_ && !grow(frame)) return nullptr;
     return entries_ + frame;
+  }
+
+  // Those that are not zero, as (frame, entry).
+  template <typename Visit>
+  void each(Visit visit) const {
+    for (uint64_t i = 0; i < frame_count_; ++i)
+      if (entries_[i] != 0) visit(i, entries_[i]);
   }
 
  private:
@@ -103,6 +111,22 @@ class PageAccount {
     return sample_.has_any(block.frame, block.order);
   }
 
+  // Visits each page that is held as (frame, number of its node from 1).
+  template <typename Visit>
+  void each_held(Visit visit) const {
+    frames_.each([&](uint64_t frame, uint32_t entry) {
+      const uint32_t number = entry & kNumberMask;
+      if (number <= nodes_.size()) visit(frame, number);
+    });
+  }
+
+  // --- when another has gone on with it ---
+  // The tree of the peak is as it is from here on.
+  void keep_peak();
+  // What has become of a node, counted from 1, since.
+  void restate(uint32_t number, int64_t pages,
+               std::optional<int64_t> machine_peak_pages);
+
   // Notes what each node holds.
   void look(uint64_t elapsed_ns);
 
@@ -138,6 +162,16 @@ class PageAccount {
   // Successive pages of one node are booked together.
   class Release;
   void free_frame(uint64_t frame, Release& release);
+
+  // An entry is the number of a node, and above it how much the page counts
+  // for.
+  static constexpr uint32_t kNumberBits = 24;
+  static constexpr uint32_t kNumberMask = (1U << kNumberBits) - 1;
+
+  static uint32_t number_of(uint32_t entry) { return entry & kNumberMask; }
+  static int64_t weight_of(uint32_t entry) {
+    return int64_t{1} << (entry >> kNumberBits);
+  }
 
   FrameSample sample_;
   Bounds bounds_;

@@ -44,8 +44,10 @@ class PerfTrace : public LiveTrace {
   void look() override { account_->look(); }
   Height height() const override { return account_->height(); }
   base::Result<model::Trace> read(const Roots& roots) override;
+  PageAccount* hand_over(uint64_t time_ns) override;
 
  private:
+  void silence();
   void drain_rings();
   void take(size_t source, std::string_view bytes);
   void take_sample(size_t source, const PerfRecord& record, EventKind kind);
@@ -184,12 +186,23 @@ void PerfTrace::drain() {
   account_->settle(now_ns - EventAccount::kLatestNs);
 }
 
-void PerfTrace::freeze() {
-  if (!std::exchange(is_on_, false)) return;
+void PerfTrace::silence() {
   feeds_.disable();
   drain_rings();
-  account_->end();
   account_->count_lost(std::max(lost_by_record_, feeds_.lost_events()));
+}
+
+void PerfTrace::freeze() {
+  if (!std::exchange(is_on_, false)) return;
+  silence();
+  account_->end();
+}
+
+PageAccount* PerfTrace::hand_over(uint64_t time_ns) {
+  if (!std::exchange(is_on_, false)) return nullptr;
+  silence();
+  feeds_ = PerfFeeds();
+  return &account_->hand_over(time_ns);
 }
 
 base::Result<model::Trace> PerfTrace::read(const Roots&) {

@@ -12,13 +12,24 @@
 #include "base/clock.h"
 
 namespace tidemark::watch {
+namespace {
+
+// Whoever starts us under nohup wants us to outlive the terminal. A descriptor
+// would hand the signal over all the same: one that is blocked is not ignored.
+bool is_ignored(int number) {
+  struct sigaction action {};
+  return ::sigaction(number, nullptr, &action) == 0 &&
+         action.sa_handler == SIG_IGN;
+}
+
+}  // namespace
 
 base::Result<StopSignals> StopSignals::block() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+  for (int number : {SIGINT, SIGTERM, SIGQUIT})
     sigaddset(&signals, number);
-  }
+  if (!is_ignored(SIGHUP)) sigaddset(&signals, SIGHUP);
   StopSignals stop;
   stop.fd_ = base::Fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!stop.fd_) return base::fail_errno("signalfd", errno);

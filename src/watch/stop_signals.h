@@ -1,4 +1,5 @@
-// Ends long work in order on SIGINT, SIGTERM, SIGHUP and SIGQUIT.
+// Ends long work in order on SIGINT, SIGTERM, SIGHUP and SIGQUIT; not on SIGHUP
+// where that was ignored when we were started (nohup).
 #pragma once
 
 #include <csignal>
@@ -12,7 +13,7 @@ namespace tidemark::watch {
 // What ended a wait: its time, the descriptor given, a signal to stop.
 enum class WaitEnd { Due, Wake, Stop };
 
-// While one of these lives the four signals are blocked and wait in a
+// While one of these lives these signals are blocked and wait in a
 // descriptor, so that nothing is interrupted half way; the old mask comes back
 // with its end. One at a time: the mask is the process's.
 class StopSignals {

@@ -7,6 +7,7 @@
 
 #include "analysis/trace_modules.h"
 #include "base/clock.h"
+#include "source/early_trace.h"
 #include "source/page_owner_source.h"
 #include "source/trace_before.h"
 
@@ -152,6 +153,16 @@ base::Result<ChosenTrace> choose_trace(const source::Roots& roots,
     if (!trace) return refusal(trace.error(), options.backend.has_value());
     chosen.live = std::move(*trace);
     return chosen;
+  }
+  if (options.starts_early && !options.backend) {
+    source::LiveTraceResult trace =
+        source::prepare_early_trace(roots, options.trace);
+    if (trace) {
+      chosen.live = std::move(*trace);
+      return chosen;
+    }
+    if (trace.error().kind == base::ErrorKind::Misused) return trace.error();
+    chosen.notes.push_back("no early start: " + trace.error().what);
   }
   std::optional<base::Error> why;
   for (const Means& means : kMeans) {

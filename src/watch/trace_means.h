@@ -20,6 +20,7 @@ struct TraceMeansOptions {
   source::TraceOptions trace;
   bool follows_slab = false;
   bool tells_before = false;
+  bool starts_early = false;  // by events until BPF is loaded
 };
 
 struct ChosenTrace {

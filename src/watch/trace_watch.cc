@@ -20,8 +20,36 @@ constexpr uint64_t kLookNs = 250'000'000;
 
 TraceMeansOptions means_of(const TraceWatchOptions& options,
                            const source::TraceOptions& trace) {
-  return {options.backend, trace, options.follows_slab, options.tells_before};
+  return {options.backend, trace, options.follows_slab, options.tells_before,
+          options.starts_early};
 }
+
+// When it is told what a trace has come to so far.
+class RunningReport {
+ public:
+  RunningReport(const TraceWatchOptions& options, const TraceHooks& hooks)
+      : period_ns_(options.running_period_ns), tell_(hooks.running) {
+    if (tell_) due_ns_ = base::monotonic_ns() + period_ns_;
+  }
+  uint64_t due_ns() const { return due_ns_; }
+
+  // A reading that fails is the end's to tell of.
+  void tell(ChosenTrace& chosen, const source::Roots& roots) {
+    const uint64_t started_ns = base::monotonic_ns();
+    if (started_ns < due_ns_) return;
+    base::Result<model::Trace> trace = chosen.read(roots);
+    if (trace) tell_(*trace);
+    constexpr uint64_t kPauses = 4;
+    const uint64_t ended_ns = base::monotonic_ns();
+    due_ns_ = std::max(started_ns + period_ns_,
+                       ended_ns + (ended_ns - started_ns) * kPauses);
+  }
+
+ private:
+  uint64_t period_ns_;
+  const std::function<void(const model::Trace&)>& tell_;
+  uint64_t due_ns_ = UINT64_MAX;
+};
 
 // Waits with `wait`, which tells what ended it, and looks in between.
 // Draining does not wait for that when the trace wants it.
@@ -34,15 +62,18 @@ base::Status follow(ChosenTrace& chosen, const source::Roots& roots,
   const uint64_t end_ns =
       options.duration_ns ? started_ns + *options.duration_ns : UINT64_MAX;
   uint64_t next_ns = started_ns;
+  RunningReport running(options, hooks);
   while (true) {
     const uint64_t now = base::monotonic_ns();
     if (now >= end_ns) return base::Ok{};
     if (now >= next_ns) next_ns = std::max(next_ns + kLookNs, now);
     const uint64_t due_ns =
         recording != nullptr ? recording->due_ns() : UINT64_MAX;
-    const WaitEnd wait_end = wait(std::min({next_ns, end_ns, due_ns}));
+    const WaitEnd wait_end =
+        wait(std::min({next_ns, end_ns, due_ns, running.due_ns()}));
     if (wait_end == WaitEnd::Stop) return base::Ok{};
     trace.drain();
+    running.tell(chosen, roots);
     // Never without a wait before it, however short: signals come by it, also
     // when readings take longer than the time between them.
     if (recording != nullptr && base::monotonic_ns() >= recording->due_ns()) {

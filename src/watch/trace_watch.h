@@ -29,6 +29,11 @@ struct TraceWatchOptions {
   // Look four times a second at what each one holds; for a recording that is
   // done with each reading in any case.
   bool sees_growth = false;
+  // By events until BPF is loaded, where no means was asked for.
+  bool starts_early = false;
+  // How often TraceHooks::running is told, unless that takes longer than a
+  // fifth of the time.
+  uint64_t running_period_ns = 1'000'000'000;
   // Where readings go each period, and the last one; none: nowhere. It is
   // finished on every way out.
   model::Sink* sink = nullptr;
@@ -51,6 +56,8 @@ struct TraceOutcome {
 struct TraceHooks {
   std::function<void()> started;  // from here on everything is seen
   std::function<void(const TraceProgress&)> progress;
+  // What it has come to so far; empty: nobody wants to know.
+  std::function<void(const model::Trace&)> running;
 };
 
 // A failure of the command to start is a failure; everything else it does is

@@ -24,6 +24,8 @@
 #include "source/bpf/trace_tables.h"
 #include "source/live_trace.h"
 #include "source/low_history.h"
+#include "source/machine_reader.h"
+#include "source/page_account.h"
 #include "source/trace_stacks.h"
 
 namespace tidemark::source {
@@ -73,6 +75,8 @@ class BpfTrace : public LiveTrace {
   void look() override;
   Height height() const override;
   base::Result<model::Trace> read(const Roots& roots) override;
+  void adopt(const PageAccount& account) override;
+  void restate(PageAccount& account) const override;
 
  private:
   void set_filter(const TraceFilter& filter);
@@ -83,6 +87,14 @@ class BpfTrace : public LiveTrace {
   void attach_silent();
   void attach_moves();
 
+  struct Adopted {
+    uint64_t pages = 0;
+    uint64_t gone_pages = 0;  // given back since we count
+    uint64_t left_pages = 0;  // of nodes that found no room
+  };
+  Adopted adopt_frames(const PageAccount& account);
+  uint32_t* entry_of(uint64_t frame);
+
   model::TraceFaults faults() const;
   TraceRun run() const;
 
@@ -92,6 +104,9 @@ class BpfTrace : public LiveTrace {
   std::vector<Hook> hooks_on_;
   std::vector<Hook> moves_on_;
   TraceTables tables_;
+  Sections sections_;
+  uint32_t first_adopted_ = 0;  // index of the first node that can be
+  uint32_t adopted_count_ = 0;
   BpfTraceModules modules_;
   bool sees_bulk_ = false;
   uint64_t sample_period_ = 1;
@@ -153,7 +168,12 @@ base::Status BpfTrace::configure(const Roots& roots,
   sample_period_ = options.sample_period;
   base::Result<Sections> sections = find_sections(roots, page_size_);
   if (!sections) return sections.error();
-  const TableSizes sizes = sizes_for(sections->ram_pages);
+  const base::Result<model::MemInfo> memory = read_meminfo(roots);
+  const TableSizes sizes =
+      sizes_for(sections->ram_pages,
+                memory ? memory->available_bytes : std::optional<uint64_t>());
+  const uint32_t adopted_nodes = options.takes_over ? TM_ADOPTED_NODES : 0;
+  first_adopted_ = sizes.nodes;
   auto* settings = skeleton_->rodata;
   settings->section_count = static_cast<uint32_t>(sections->first_chunk.size());
   settings->stack_mask = sizes.stacks - 1;
@@ -161,6 +181,7 @@ base::Status BpfTrace::configure(const Roots& roots,
   settings->node_mask = sizes.nodes - 1;
   settings->sample_mask = static_cast<uint32_t>(sample_period_ - 1);
   settings->uses_signatures = options.unwinds_all ? 0 : 1;
+  settings->takes_over = options.takes_over ? 1 : 0;
   set_filter(options.filter);
   base::Status status = set_meanings(roots, options.filter);
   if (!status) return status;
@@ -168,12 +189,13 @@ base::Status BpfTrace::configure(const Roots& roots,
   bpf_map__set_max_entries(skeleton_->maps.chunks, sections->chunk_count);
   bpf_map__set_max_entries(skeleton_->maps.stacks, sizes.stacks);
   bpf_map__set_max_entries(skeleton_->maps.tasks, sizes.tasks);
-  bpf_map__set_max_entries(skeleton_->maps.nodes, sizes.nodes);
-  kernel_bytes_ = uint64_t{sections->chunk_count} * sizeof(tm_frame_chunk) +
-                  uint64_t{sizes.stacks} * sizeof(tm_trace_stack) +
-                  uint64_t{sizes.tasks} * sizeof(tm_trace_task) +
-                  uint64_t{sizes.nodes} * sizeof(tm_trace_node) +
-                  BpfTraceModules::kKernelBytes;
+  bpf_map__set_max_entries(skeleton_->maps.nodes, sizes.nodes + adopted_nodes);
+  kernel_bytes_ =
+      uint64_t{sections->chunk_count} * sizeof(tm_frame_chunk) +
+      uint64_t{sizes.stacks} * sizeof(tm_trace_stack) +
+      uint64_t{sizes.tasks} * sizeof(tm_trace_task) +
+      uint64_t{sizes.nodes + adopted_nodes} * sizeof(tm_trace_node) +
+      BpfTraceModules::kKernelBytes;
   return load(*sections);
 }
 
@@ -208,7 +230,9 @@ base::Status BpfTrace::load(const Sections& sections) {
   status = tables_.stacks.map(skeleton_->maps.stacks);
   if (status) status = tables_.tasks.map(skeleton_->maps.tasks);
   if (status) status = tables_.nodes.map(skeleton_->maps.nodes);
+  if (status) status = tables_.chunks.map(skeleton_->maps.chunks);
   if (!status) return status;
+  sections_ = sections;
   return attach();
 }
 
@@ -339,6 +363,90 @@ TraceRun BpfTrace::run() const {
   run.lows = &lows_;
   run.modules = &modules_;
   return run;
+}
+
+// --- going on with what another means has booked -----------------------------
+//
+// Its nodes stand behind those that programs look for, and are booked to like
+// them; only their sums by task are not kept. A frame that is nobody's here
+// gets the owner it has there, if it was not given back since we count: such a
+// frame is marked. So each page counts once, whatever both have seen.
+
+uint32_t* BpfTrace::entry_of(uint64_t frame) {
+  const uint64_t section = frame >> TM_SECTION_SHIFT;
+  if (section >= sections_.first_chunk.size() ||
+      sections_.first_chunk[section] == 0) {
+    return nullptr;
+  }
+  const auto chunk = static_cast<uint32_t>(sections_.first_chunk[section] - 1 +
+                                           frame / TM_FRAMES_PER_CHUNK %
+                                               TM_CHUNKS_PER_SECTION);
+  return &tables_.chunks.at(chunk).nodes[frame % TM_FRAMES_PER_CHUNK];
+}
+
+BpfTrace::Adopted BpfTrace::adopt_frames(const PageAccount& account) {
+  Adopted adopted;
+  account.each_held([&](uint64_t frame, uint32_t number) {
+    uint32_t* entry = entry_of(frame);
+    if (entry == nullptr) return;
+    if (number > adopted_count_) {
+      ++adopted.left_pages;
+      return;
+    }
+    uint32_t before = 0;
+    tm_trace_node& node = tables_.nodes.at(first_adopted_ + number - 1);
+    // First the count: the page may be given back the moment it is ours.
+    __atomic_fetch_add(&node.pages, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_compare_exchange_n(entry, &before, first_adopted_ + number,
+                                    false, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_SEQ_CST)) {
+      ++adopted.pages;
+      return;
+    }
+    __atomic_fetch_sub(&node.pages, 1, __ATOMIC_SEQ_CST);
+    if (before == TM_FRAME_GONE) ++adopted.gone_pages;
+  });
+  return adopted;
+}
+
+void BpfTrace::adopt(const PageAccount& account) {
+  adopted_count_ = static_cast<uint32_t>(
+      std::min<size_t>(account.nodes().size(), TM_ADOPTED_NODES));
+  const Adopted adopted = adopt_frames(account);
+  auto& machine = skeleton_->data->machine;
+  // The highest before, or since we count; a peak of that other means has no
+  // time here.
+  const auto held = static_cast<int64_t>(adopted.pages);
+  const int64_t ours = machine.peak_pages + held;
+  const int64_t theirs = account.machine().peak_pages;
+  machine.peak_pages = std::max(ours, theirs);
+  if (theirs >= ours) machine.peak_ns = 0;
+  machine.has_changed_since_peak = 1;
+  __atomic_fetch_add(&machine.pages, held, __ATOMIC_SEQ_CST);
+  // Those were seen to be taken, by the other.
+  __atomic_fetch_sub(&skeleton_->bss->faults.untracked_freed,
+                     adopted.gone_pages, __ATOMIC_SEQ_CST);
+  if (adopted.left_pages > 0) {
+    notes_.push_back(std::to_string(adopted.left_pages) +
+                     " pages of the first moments found no room in the tables "
+                     "and are not followed");
+  }
+}
+
+void BpfTrace::restate(PageAccount& account) const {
+  const auto& machine = skeleton_->data->machine;
+  for (uint32_t i = 0; i < account.nodes().size(); ++i) {
+    if (i >= adopted_count_) {
+      account.restate(i + 1, 0, std::nullopt);
+      continue;
+    }
+    const tm_trace_node& node = tables_.nodes[first_adopted_ + i];
+    std::optional<int64_t> at_peak;
+    if (machine.peak_ns != 0) {
+      at_peak = node.epoch == machine.epoch ? node.saved_pages : node.pages;
+    }
+    account.restate(i + 1, std::max<int64_t>(node.pages, 0), at_peak);
+  }
 }
 
 base::Result<model::Trace> BpfTrace::read(const Roots& roots) {

@@ -39,6 +39,8 @@ class MappedTable {
   const T& operator[](uint32_t index) const {
     return *reinterpret_cast<const T*>(at_ + stride_ * index);
   }
+  // To be written while the kernel does so too.
+  T& at(uint32_t index) { return *reinterpret_cast<T*>(at_ + stride_ * index); }
 
  private:
   char* at_ = nullptr;

@@ -10,19 +10,37 @@ namespace {
 
 constexpr uint64_t kFramesPerSection = uint64_t{1} << TM_SECTION_SHIFT;
 
-}  // namespace
-
-TableSizes sizes_for(uint64_t ram_pages) {
-  constexpr uint64_t kPagesPerNode = 64;
-  const uint64_t nodes = std::clamp<uint64_t>(
-      std::bit_ceil(ram_pages / kPagesPerNode), 8192, 1U << 20);
+TableSizes sizes_of(uint64_t nodes) {
   TableSizes sizes;
   sizes.nodes = static_cast<uint32_t>(nodes);
   sizes.stacks =
-      static_cast<uint32_t>(std::clamp<uint64_t>(nodes / 4, 4096, 65536));
+      static_cast<uint32_t>(std::clamp<uint64_t>(nodes / 4, 1024, 65536));
   sizes.tasks =
-      static_cast<uint32_t>(std::clamp<uint64_t>(nodes / 8, 2048, 65536));
+      static_cast<uint32_t>(std::clamp<uint64_t>(nodes / 8, 512, 65536));
   return sizes;
+}
+
+uint64_t bytes_of(const TableSizes& sizes) {
+  return sizes.nodes * sizeof(tm_trace_node) +
+         sizes.stacks * sizeof(tm_trace_stack) +
+         sizes.tasks * sizeof(tm_trace_task);
+}
+
+}  // namespace
+
+TableSizes sizes_for(uint64_t ram_pages,
+                     std::optional<uint64_t> available_bytes) {
+  constexpr uint64_t kPagesPerNode = 64;
+  constexpr uint64_t kFewestNodes = 4096;
+  constexpr uint64_t kPart = 32;
+  // A boot has some 2,600 pairs of stack and task.
+  uint64_t nodes = std::clamp<uint64_t>(
+      std::bit_ceil(ram_pages / kPagesPerNode), 4 * kFewestNodes, 1U << 20);
+  while (available_bytes && nodes > kFewestNodes &&
+         bytes_of(sizes_of(nodes)) > *available_bytes / kPart) {
+    nodes /= 2;
+  }
+  return sizes_of(nodes);
 }
 
 base::Result<Sections> find_sections(const Roots& roots, uint64_t page_size) {

@@ -7,6 +7,7 @@
 #include <bpf/trace.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -25,7 +26,10 @@ struct TableSizes {
   uint32_t nodes = 0;
 };
 
-TableSizes sizes_for(uint64_t ram_pages);
+// Together at most a 32nd of what is available, where that is known: they must
+// not fill a crash kernel.
+TableSizes sizes_for(uint64_t ram_pages,
+                     std::optional<uint64_t> available_bytes = {});
 
 // The first chunk of each section that has RAM, counted from 1.
 struct Sections {
@@ -40,6 +44,7 @@ struct TraceTables {
   MappedTable<tm_trace_stack> stacks;
   MappedTable<tm_trace_task> tasks;
   MappedTable<tm_trace_node> nodes;
+  MappedTable<tm_frame_chunk> chunks;  // where owners are taken over
 };
 
 // What the tables do not tell of the run.

@@ -1,0 +1,34 @@
+// What `trace` has for a boot: an early start, a file that says it is ready,
+// and a report that is there whatever happens.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "cli/command.h"
+#include "watch/trace_watch.h"
+
+namespace tidemark::cli {
+
+struct TraceBootOptions {
+  std::string ready_path;  // empty: nobody waits for it
+  bool refreshes = false;  // the file of -o while it traces
+};
+
+void add_trace_boot_options(OptionTable& table, TraceBootOptions& options,
+                            watch::TraceWatchOptions& watch);
+
+// Misused where there is no file to keep up to date.
+base::Status check_trace_boot(const TraceBootOptions& options,
+                              const CommonOptions& common);
+
+// From here on everything is seen. Whoever waits for the file and does not get
+// it goes on without us, so that is said and no reason to end.
+void say_ready(const TraceBootOptions& options, const CommonOptions& common);
+
+// In one piece and on the disk: a reset in the middle of it leaves the last
+// one.
+base::Status keep_report(const CommonOptions& common, std::string_view report);
+
+}  // namespace tidemark::cli
