@@ -121,6 +121,15 @@ inline std::shared_ptr<const analysis::TopTimeline> example_timeline() {
     timeline->points.push_back(point);
   }
   timeline->gap_count = 3;
+  timeline->limit_bytes = 6144 * kMb;
+  using analysis::TopEventKind;
+  timeline->events = {
+      {12 * kSecondNs, TopEventKind::Start, "psql (41880)"},
+      {uint64_t{300} * kSecondNs, TopEventKind::Exec, "osm2pgsql (41877)"},
+      {uint64_t{1800} * kSecondNs, TopEventKind::Pressure, "waiting"},
+      {uint64_t{2472} * kSecondNs, TopEventKind::Exit, "osm2pgsql (41877)"},
+      {uint64_t{3600} * kSecondNs, TopEventKind::OutOfMemory, "1 killed"},
+  };
   analysis::find_peaks(*timeline);
   return timeline;
 }

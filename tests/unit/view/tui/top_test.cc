@@ -82,6 +82,14 @@ TEST_P(TopSize, DrawsTheMachine) {
   expect_screen(shown.draw(kNowNs), name("machine"));
 }
 
+TEST_P(TopSize, DrawsOwnersOfPages) {
+  Top shown = top();
+  press(shown, U'2');
+  press(shown, KeyCode::Enter);
+  press(shown, KeyCode::Right);
+  expect_screen(shown.draw(kNowNs), name("owners"));
+}
+
 TEST_P(TopSize, DrawsTheTimeline) {
   Top shown({}, GetParam().first, GetParam().second);
   shown.take(example_replay());
@@ -294,6 +302,38 @@ TEST(Top, SaysWhyThereAreNoObjects) {
   top.take(snapshot);
   press(top, U'3');
   EXPECT_NE(top.draw(kNowNs).to_text().find("a recording has none"),
+            std::string::npos);
+}
+
+TEST(Top, CountsPagesWhileTheMachineIsShown) {
+  Top top = example_top(80, 24);
+  EXPECT_FALSE(top.needs().ledger) << "it costs a second of a core";
+  press(top, U'2');
+  EXPECT_TRUE(top.needs().ledger);
+  press(top, U'c');
+  EXPECT_EQ(top.needs().ledger_recounts, 1U);
+  press(top, U'b');
+  EXPECT_EQ(top.needs().ledger_by, analysis::LedgerBy::Cgroup);
+}
+
+TEST(Top, ZoomsTheTimelineRoundTheMoment) {
+  Top top({}, 80, 24);
+  top.take(example_replay());
+  press(top, U'5');
+  EXPECT_NE(top.draw(kNowNs).to_text().find("00:00:00"), std::string::npos);
+  press(top, U'+');
+  const std::string text = top.draw(kNowNs).to_text();
+  EXPECT_EQ(text.find("00:00:00"), std::string::npos) << text;
+  EXPECT_NE(text.find("peak 4.50G  00:41:12"), std::string::npos) << text;
+  press(top, U'-');
+  EXPECT_NE(top.draw(kNowNs).to_text().find("00:00:00"), std::string::npos);
+}
+
+TEST(Top, SaysWhatHappenedAtTheMoment) {
+  Top top({}, 80, 24);
+  top.take(example_replay());
+  press(top, U'5');
+  EXPECT_NE(top.draw(kNowNs).to_text().find("exit osm2pgsql (41877)"),
             std::string::npos);
 }
 
