@@ -14,6 +14,7 @@
 #include "analysis/ps_report.h"
 #include "analysis/system_report.h"
 #include "analysis/top_history.h"
+#include "analysis/top_slow.h"
 #include "analysis/top_timeline.h"
 #include "model/sample.h"
 
@@ -64,6 +65,7 @@ struct TopSnapshot {
   // The address space that was asked for, once it was read.
   std::shared_ptr<const MapsReport> maps;
   std::string maps_failure;  // why it was not
+  TopSlow slow;              // what is read less often than the rest
 };
 
 }  // namespace tidemark::analysis

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "model/category.h"
@@ -21,11 +23,27 @@ struct TopTimelinePoint {
   uint64_t sum() const;
 };
 
+enum class TopEventKind : uint8_t {
+  Start,
+  Exec,
+  Exit,
+  OutOfMemory,  // somebody was killed for it
+  Pressure,     // tasks waited for memory a tenth of the time or more
+};
+struct TopEvent {
+  uint64_t elapsed_ns = 0;
+  TopEventKind kind = TopEventKind::Start;
+  std::string words;  // who: "osm2pgsql (41877)"
+};
+
 struct TopTimeline {
+  std::string of;  // the process it is of; empty: of all
   std::vector<TopTimelinePoint> points;
   std::vector<size_t> peaks;  // in order of time
   size_t highest = 0;
   uint64_t gap_count = 0;
+  std::vector<TopEvent> events;         // in order of time
+  std::optional<uint64_t> limit_bytes;  // of the control group it is in
 };
 
 // Highs that stand out: the sum falls behind each of them, and has risen before

@@ -7,11 +7,10 @@
 #include "analysis/maps_report.h"
 #include "cli/output.h"
 #include "cli/targets.h"
-#include "source/machine_reader.h"
-#include "source/process_source.h"
 #include "view/csv/reports.h"
 #include "view/json/maps.h"
 #include "view/text/maps.h"
+#include "watch/process_maps.h"
 
 namespace tidemark::cli {
 namespace {
@@ -48,17 +47,6 @@ std::string render(const analysis::MapsReport& report,
   return view::maps_text(report, options.text, text_style(options.common, fd));
 }
 
-// A process whose mappings may not be read has nothing else to show here.
-base::Error not_readable(const model::Sample& sample,
-                         const model::Process& process) {
-  const bool is_denied = process.state == model::ProcessState::Denied;
-  return base::fail(
-      is_denied ? base::ErrorKind::Denied : base::ErrorKind::System,
-      "cannot read the mappings of process " + std::to_string(process.id.pid) +
-          ": " + process.mappings.unknown_because,
-      is_denied ? analysis::denied_hint(sample) : "");
-}
-
 base::Result<ExitCode> run_maps(const MapsCommandOptions& options) {
   base::Result<source::Roots> roots =
       source::open_roots(options.common.proc_path);
@@ -71,22 +59,10 @@ base::Result<ExitCode> run_maps(const MapsCommandOptions& options) {
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
 
-  source::CollectOptions collect;
-  collect.selection.targets = *targets;
-  collect.detail = {
-      .rollup = false, .mappings = true, .threads = true, .cgroup = false};
-  collect.machine = false;
-  model::Sample sample;
-  base::Status status =
-      source::ProcessSource(*roots, std::move(collect)).collect(sample);
-  if (!status) return status.error();
-  const model::Process& process = sample.processes.front();
-  if (!process.mappings) return not_readable(sample, process);
-  const model::RegionHints hints = model::region_hints(
-      process, source::read_memory_devices(*roots, process.id.pid));
-  const analysis::MapsReport report =
-      analysis::make_maps_report(sample, process, hints, options.sort);
-  status = output->write(render(report, options, output->fd()));
+  base::Result<analysis::MapsReport> report =
+      watch::read_process_maps(*roots, targets->front(), options.sort);
+  if (!report) return report.error();
+  base::Status status = output->write(render(*report, options, output->fd()));
   if (!status) return status.error();
   return ExitCode::Done;
 }

@@ -115,6 +115,13 @@ class TopLoop {
     }
   }
 
+  void tell_needs() {
+    analysis::TopNeeds needs = top_.needs();
+    if (needs == needs_) return;
+    supply_.want(needs);
+    needs_ = std::move(needs);
+  }
+
   void take_snapshot() {
     const watch::TopSupply::Snapshot snapshot = supply_.take();
     if (!snapshot) return;
@@ -123,6 +130,7 @@ class TopLoop {
       top_.say(base::visible(note_), base::monotonic_ns());
     }
     top_.take(snapshot);
+    tell_needs();
   }
 
   // All that are there: one frame answers them together.
@@ -134,6 +142,7 @@ class TopLoop {
       is_any = true;
       obey(top_.press(key, base::monotonic_ns()));
     }
+    tell_needs();
     // Readable, yet nothing there: its other end is closed.
     if (!is_any && ++empty_count_ > kMostEmpty) is_over_ = true;
     if (is_any) empty_count_ = 0;
@@ -151,6 +160,9 @@ class TopLoop {
       case Wish::CloseMaps:
         supply_.want_maps(std::nullopt);
         break;
+      case Wish::Copy:
+        copy(request.text);
+        break;
       case Wish::Record:
         if (feed_ == nullptr) break;
         is_recording_ = !is_recording_;
@@ -159,6 +171,14 @@ class TopLoop {
       default:
         if (replay_ != nullptr) steer(request);
     }
+  }
+
+  // Whether the terminal takes it cannot be asked: it is said what was sent.
+  void copy(const std::string& text) {
+    const base::Status sent = screen_.copy(text);
+    top_.say(sent ? "sent to the clipboard: " + base::visible(text)
+                  : sent.error().what,
+             base::monotonic_ns());
   }
 
   void steer(const view::tui::Request& request) {
@@ -200,6 +220,7 @@ class TopLoop {
   watch::TopReplay* replay_;
   view::tui::Top top_;
   std::string note_;
+  analysis::TopNeeds needs_;
   bool is_recording_ = false;
   bool is_dirty_ = true;
   bool is_over_ = false;
@@ -257,12 +278,14 @@ base::Result<ExitCode> run_live_top(const TopCommandOptions& options) {
   if (!wanted) return wanted.error();
   base::Result<watch::StopSignals> signals = watch::StopSignals::block();
   if (!signals) return signals.error();
-  base::Result<view::tui::Screen> screen =
-      view::tui::Screen::open(options.screen);
-  if (!screen) return screen.error();
+  // Before the screen, so that it ends after it: a reading that is under way
+  // must not keep the terminal.
   base::Result<std::unique_ptr<watch::TopFeed>> feed =
       watch::TopFeed::start(*roots, std::move(*wanted));
   if (!feed) return feed.error();
+  base::Result<view::tui::Screen> screen =
+      view::tui::Screen::open(options.screen);
+  if (!screen) return screen.error();
   return TopLoop(*screen, *signals, **feed, feed->get(), nullptr).run();
 }
 

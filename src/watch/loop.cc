@@ -1,5 +1,6 @@
 #include "watch/loop.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tidemark::watch {
@@ -82,6 +83,20 @@ Ticker::Tick Ticker::next(uint64_t now_ns) {
   tick.due_ns = start_ns_ + next_index_ * period_ns_;
   ++next_index_;
   return tick;
+}
+
+std::vector<model::MissedTick> missed_ticks(const Ticker::Tick& tick,
+                                            uint64_t period_ns,
+                                            uint64_t count) {
+  constexpr uint64_t kMostRows = 100;
+  std::vector<model::MissedTick> missed;
+  const uint64_t rows = std::min(count, kMostRows);
+  for (uint64_t i = 0; i < rows; ++i) {
+    missed.push_back({tick.due_ns - (tick.missed_count - i) * period_ns,
+                      i + 1 == rows ? count - i : 1,
+                      "reading took longer than the interval"});
+  }
+  return missed;
 }
 
 base::Result<LoopResult> run_loop(model::Source& source, model::Sink& sink,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "base/result.h"
 #include "model/sample.h"
@@ -30,6 +31,11 @@ class Ticker {
   uint64_t period_ns_;
   uint64_t next_index_ = 0;
 };
+
+// Of those right before the tick the first `count`, each with the time it was
+// due at: a row for each, until they are too many to be worth one.
+std::vector<model::MissedTick> missed_ticks(const Ticker::Tick& tick,
+                                            uint64_t period_ns, uint64_t count);
 
 struct LoopOptions {
   uint64_t period_ns = 1'000'000'000;

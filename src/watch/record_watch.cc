@@ -11,9 +11,6 @@
 namespace tidemark::watch {
 namespace {
 
-// A row for each missed tick, until they are too many to be worth one.
-constexpr uint64_t kMissedRows = 100;
-
 class RecordLoop {
  public:
   RecordLoop(RecordSource& source, WriterThread& writer,
@@ -77,12 +74,9 @@ class RecordLoop {
     const uint64_t count =
         tick.missed_count - std::min(tick.missed_count, beyond);
     result_.last.missed_count += count;
-    const uint64_t rows = std::min(count, kMissedRows);
-    for (uint64_t i = 0; i < rows; ++i) {
-      miss(tick.due_ns - (tick.missed_count - i) * options_.period_ns,
-           i + 1 == rows ? count - i : 1,
-           "reading took longer than the interval");
-    }
+    for (model::MissedTick& missed :
+         missed_ticks(tick, options_.period_ns, count))
+      missed_.push_back(std::move(missed));
   }
 
   void miss(uint64_t due_ns, uint64_t count, std::string because) {

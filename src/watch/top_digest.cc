@@ -35,14 +35,17 @@ std::vector<model::Region> regions_in(const model::Sample& sample,
   return regions;
 }
 
+void add_kinds(const analysis::TopDetail& detail, analysis::TopKinds& sum) {
+  for (const analysis::CategoryUse& use : detail.kinds) {
+    sum.pss_bytes[static_cast<size_t>(use.category)] += use.pss_bytes;
+    sum.swap_bytes += use.swap_pss_bytes;
+  }
+}
+
 analysis::TopKinds kinds_of(const TopSnapshot& snapshot) {
   analysis::TopKinds sum;
-  for (const analysis::TopDetail& detail : snapshot.details) {
-    for (const analysis::CategoryUse& use : detail.kinds) {
-      sum.pss_bytes[static_cast<size_t>(use.category)] += use.pss_bytes;
-      sum.swap_bytes += use.swap_pss_bytes;
-    }
-  }
+  for (const analysis::TopDetail& detail : snapshot.details)
+    add_kinds(detail, sum);
   return sum;
 }
 
@@ -57,6 +60,21 @@ analysis::TopTimeline timeline_of(const analysis::TopHistory& history) {
   }
   analysis::find_peaks(timeline);
   return timeline;
+}
+
+// That of the group which the chosen process is in; of all only where they are
+// in one and the same.
+std::optional<uint64_t> limit_in(
+    const model::Sample& sample,
+    const std::optional<model::ProcessId>& chosen) {
+  std::optional<std::string> path;
+  for (const Process& process : sample.processes) {
+    if (process.stat.is_kernel_thread) continue;
+    if (chosen && process.id != *chosen) continue;
+    if (path && *path != process.cgroup_path) return std::nullopt;
+    path = process.cgroup_path;
+  }
+  return path ? analysis::group_limit(sample.cgroups, *path) : std::nullopt;
 }
 
 // A copy without its mappings, which are the large part: they are set aside
@@ -101,6 +119,32 @@ void TopDigest::learn(const model::Sample& sample, const Process& process,
       analysis::categories_of(*process.mappings, regions_in(sample, process));
 }
 
+void TopDigest::follow(const std::optional<model::ProcessId>& process) {
+  if (process == followed_) return;
+  followed_ = process;
+  followed_history_ = {};
+  followed_name_.clear();
+}
+
+// What it was made of is kept from when it is followed on: of all processes
+// that would be megabytes.
+void TopDigest::add_followed(const TopSnapshot& snapshot) {
+  analysis::TopHistory& history = followed_history_;
+  for (size_t i = 0; i < snapshot.sample.processes.size(); ++i) {
+    const Process& process = snapshot.sample.processes[i];
+    if (process.id != followed_) continue;
+    followed_name_ = analysis::display_name(process);
+    analysis::TopKinds kinds;
+    add_kinds(snapshot.details[i], kinds);
+    history.times_ns.push_back(snapshot.sample.started_monotonic_ns);
+    history.kinds.push_back(kinds);
+  }
+  while (history.span_ns() > analysis::kTopHistoryNs) {
+    history.times_ns.erase(history.times_ns.begin());
+    history.kinds.erase(history.kinds.begin());
+  }
+}
+
 void TopDigest::add_history(TopSnapshot& snapshot) {
   analysis::TopMoment moment;
   moment.time_ns = snapshot.sample.started_monotonic_ns;
@@ -113,10 +157,22 @@ void TopDigest::add_history(TopSnapshot& snapshot) {
     moment.processes.emplace_back(
         process.id, analysis::use_of(process, {}).in_ram().known_bytes());
   }
-  if (keeper_.add(moment) || !history_) {
+  events_.add(snapshot.sample, analysis::kTopHistoryNs);
+  const bool is_kept = keeper_.add(moment) || !history_;
+  if (is_kept)
     history_ = std::make_shared<const analysis::TopHistory>(keeper_.history());
+  if (followed_) add_followed(snapshot);
+  const bool is_of_one = !followed_history_.times_ns.empty();
+  const analysis::TopHistory& shown = is_of_one ? followed_history_ : *history_;
+  // That of one goes on each time; that of all comes back at once.
+  if (is_kept || is_of_one || !timeline_->of.empty()) {
+    analysis::TopTimeline timeline = timeline_of(shown);
+    timeline.of = is_of_one ? followed_name_ : "";
+    timeline.events = events_.since(shown.times_ns.front(),
+                                    is_of_one ? followed_ : std::nullopt);
+    timeline.limit_bytes = limit_in(snapshot.sample, followed_);
     timeline_ =
-        std::make_shared<const analysis::TopTimeline>(timeline_of(*history_));
+        std::make_shared<const analysis::TopTimeline>(std::move(timeline));
   }
   snapshot.history = history_;
   snapshot.timeline = timeline_;

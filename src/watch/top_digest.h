@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "analysis/top_events.h"
 #include "analysis/top_history.h"
 #include "analysis/top_snapshot.h"
 #include "model/sample.h"
@@ -26,6 +28,8 @@ class TopDigest {
   // The same of a moment that stands alone: without the last minutes.
   analysis::TopSnapshot digest_alone(model::Sample& sample);
   void set_kernel(model::KernelReadings kernel);
+  // The timeline is of this process from now on; empty: of all.
+  void follow(const std::optional<model::ProcessId>& process);
 
  private:
   using Key = std::pair<int32_t, uint64_t>;
@@ -38,6 +42,7 @@ class TopDigest {
   void learn(const model::Sample& sample, const model::Process& process,
              Known& known) const;
   void add_history(analysis::TopSnapshot& snapshot);
+  void add_followed(const analysis::TopSnapshot& snapshot);
 
   std::string target_;
   std::vector<analysis::UserLabel> users_;
@@ -48,6 +53,10 @@ class TopDigest {
   analysis::TopHistoryKeeper keeper_;
   std::shared_ptr<const analysis::TopHistory> history_;
   std::shared_ptr<const analysis::TopTimeline> timeline_;
+  analysis::TopEventKeeper events_;
+  std::optional<model::ProcessId> followed_;
+  analysis::TopHistory followed_history_;  // its times and kinds
+  std::string followed_name_;
 };
 
 }  // namespace tidemark::watch

@@ -7,38 +7,15 @@
 
 #include "base/clock.h"
 #include "base/page_size.h"
-#include "source/machine_reader.h"
-#include "source/process_source.h"
+#include "source/process_reader.h"
 #include "source/system_source.h"
-#include "watch/loop.h"
+#include "watch/process_maps.h"
 
 namespace tidemark::watch {
 namespace {
 
 // What costs more than counters and changes slowly.
 constexpr uint64_t kSlowNs = 5 * base::kNsPerSecond;
-
-base::Result<analysis::MapsReport> read_maps(const source::Roots& roots,
-                                             const model::ProcessId& process) {
-  source::CollectOptions collect;
-  collect.selection.targets = {process};
-  collect.detail = {
-      .rollup = false, .mappings = true, .threads = true, .cgroup = false};
-  collect.machine = false;
-  model::Sample sample;
-  base::Status status =
-      source::ProcessSource(roots, std::move(collect)).collect(sample);
-  if (!status) return status.error();
-  const model::Process& read = sample.processes.front();
-  if (!read.mappings) {
-    return base::fail(base::ErrorKind::Denied, read.mappings.unknown_because,
-                      analysis::denied_hint(sample));
-  }
-  const model::RegionHints hints = model::region_hints(
-      read, source::read_memory_devices(roots, read.id.pid));
-  return analysis::make_maps_report(sample, read, hints,
-                                    analysis::MapsSort::Pss);
-}
 
 }  // namespace
 
@@ -48,6 +25,14 @@ base::Result<std::unique_ptr<TopFeed>> TopFeed::start(
   if (!wake) return wake.error();
   std::unique_ptr<TopFeed> feed(
       new TopFeed(roots, std::move(options), std::move(*wake)));
+  TopFeed* raw_feed = feed.get();
+  feed->slow_ = std::make_unique<TopSlowReader>(roots, [raw_feed] {
+    {
+      const std::lock_guard<std::mutex> lock(raw_feed->mutex_);
+      ++raw_feed->wishes_.news;
+    }
+    raw_feed->changed_.notify_one();
+  });
   const AllSignalsBlocked blocked;
   feed->thread_ = std::thread([raw = feed.get()] { raw->run(); });
   return feed;
@@ -84,6 +69,15 @@ void TopFeed::want_maps(std::optional<model::ProcessId> process) {
   changed_.notify_one();
 }
 
+void TopFeed::want(const analysis::TopNeeds& needs) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wishes_.timeline_of = needs.timeline_of;
+  }
+  changed_.notify_one();
+  slow_->want(needs);
+}
+
 void TopFeed::record_to(std::string path) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -93,6 +87,7 @@ void TopFeed::record_to(std::string path) {
 }
 
 void TopFeed::publish() {
+  current_.slow = slow_->current();
   auto made = std::make_shared<const analysis::TopSnapshot>(current_);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -147,7 +142,8 @@ void TopFeed::serve_maps(const Wishes& wishes) {
   if (maps_of_ == wishes.maps && now < maps_read_ns_ + kSlowNs) return;
   maps_of_ = wishes.maps;
   maps_read_ns_ = now;
-  base::Result<analysis::MapsReport> report = read_maps(roots_, *wishes.maps);
+  base::Result<analysis::MapsReport> report =
+      read_process_maps(roots_, *wishes.maps, analysis::MapsSort::Pss);
   current_.maps_failure = report ? "" : report.error().what;
   if (report) {
     current_.maps =
@@ -158,7 +154,7 @@ void TopFeed::serve_maps(const Wishes& wishes) {
 void TopFeed::serve_recording(const Wishes& wishes) {
   if (recorded_path_ == wishes.record_path) return;
   if (recorder_) {
-    base::Status finished = recorder_->finish();
+    base::Status finished = recorder_->end();
     current_.note =
         finished ? "recorded to " + recorded_path_ : finished.error().what;
     recorder_.reset();
@@ -166,8 +162,8 @@ void TopFeed::serve_recording(const Wishes& wishes) {
   }
   recorded_path_ = wishes.record_path;
   if (recorded_path_.empty()) return;
-  base::Result<std::unique_ptr<store::Recorder>> made =
-      store::Recorder::create(recorded_path_, options_.recording_info, {});
+  base::Result<std::unique_ptr<TopRecorder>> made =
+      TopRecorder::begin(recorded_path_, options_.recording_info);
   if (!made) {
     current_.note = made.error().what;
     return;
@@ -176,28 +172,45 @@ void TopFeed::serve_recording(const Wishes& wishes) {
   current_.recording = analysis::TopRecording{recorded_path_, 0};
 }
 
-void TopFeed::tick(const Wishes& wishes) {
-  base::Status status = source_.collect(sample_);
+// Into a sample that goes to the disk afterwards, or into our own.
+base::Status TopFeed::collect(const Ticker::Tick& tick) {
+  std::unique_ptr<model::Sample> lent;
+  if (recorder_) {
+    recorder_->note_missed(tick, options_.budget.period_ns);
+    lent = recorder_->borrow(tick.due_ns);
+  }
+  model::Sample& sample = lent ? *lent : sample_;
+  base::Status status = source_.collect(sample);
+  if (!status) {
+    if (lent) recorder_->give_back(std::move(lent));
+    return status;
+  }
+  read_kernel();
+  std::string note = std::move(current_.note);
+  analysis::TopSnapshot made = digest_.digest(sample);
+  made.has_all_processes = options_.selection.everything;
+  made.maps = std::move(current_.maps);
+  made.maps_failure = std::move(current_.maps_failure);
+  made.note = std::move(note);
+  current_ = std::move(made);
+  if (lent) recorder_->give(std::move(lent));
+  return base::Ok{};
+}
+
+void TopFeed::tick(const Ticker::Tick& tick, const Wishes& wishes) {
+  digest_.follow(wishes.timeline_of);
+  base::Status status = collect(tick);
   if (!status) {
     current_.note = status.error().what;
     publish();
     return;
   }
   if (recorder_) {
-    base::Status written = recorder_->accept(sample_);
-    if (!written) current_.note = written.error().what;
+    current_.recording =
+        analysis::TopRecording{recorded_path_, recorder_->file_bytes()};
+    const std::string trouble = recorder_->trouble();
+    if (!trouble.empty()) current_.note = trouble;
   }
-  read_kernel();
-  analysis::TopSnapshot made = digest_.digest(sample_);
-  made.has_all_processes = options_.selection.everything;
-  made.maps = std::move(current_.maps);
-  made.maps_failure = std::move(current_.maps_failure);
-  if (recorder_) {
-    made.recording =
-        analysis::TopRecording{recorded_path_, recorder_->state().file_bytes};
-  }
-  if (made.note.empty()) made.note = std::move(current_.note);
-  current_ = std::move(made);
   add_own_cost();
   serve_maps(wishes);
   publish();
@@ -207,16 +220,16 @@ void TopFeed::run() {
   Ticker ticker(base::monotonic_ns(), options_.budget.period_ns);
   Wishes wishes;
   while (!wishes.is_stopping) {
-    const uint64_t due_ns = ticker.next(base::monotonic_ns()).due_ns;
-    while (!wishes.is_stopping && base::monotonic_ns() < due_ns) {
+    const Ticker::Tick next = ticker.next(base::monotonic_ns());
+    while (!wishes.is_stopping && base::monotonic_ns() < next.due_ns) {
       const Wishes before = wishes;
-      wishes = wait_until(due_ns, before);
+      wishes = wait_until(next.due_ns, before);
       if (wishes == before || wishes.is_stopping) continue;
       serve_recording(wishes);
       serve_maps(wishes);
       publish();
     }
-    if (!wishes.is_stopping) tick(wishes);
+    if (!wishes.is_stopping) tick(next, wishes);
   }
   serve_recording({});
 }

@@ -16,9 +16,11 @@
 #include "base/result.h"
 #include "model/recording.h"
 #include "source/roots.h"
-#include "store/recorder.h"
+#include "watch/loop.h"
 #include "watch/record_source.h"
 #include "watch/top_digest.h"
+#include "watch/top_recorder.h"
+#include "watch/top_slow_reader.h"
 #include "watch/top_supply.h"
 
 namespace tidemark::watch {
@@ -44,6 +46,7 @@ class TopFeed : public TopSupply {
   Snapshot take() override;
   // Read again now and then.
   void want_maps(std::optional<model::ProcessId> process) override;
+  void want(const analysis::TopNeeds& needs) override;
   // Begins a recording of what is read from now on; empty: ends it.
   void record_to(std::string path);
 
@@ -53,6 +56,8 @@ class TopFeed : public TopSupply {
   struct Wishes {
     std::optional<model::ProcessId> maps;
     std::string record_path;
+    std::optional<model::ProcessId> timeline_of;
+    uint64_t news = 0;  // of the slow reader
     bool is_stopping = false;
     bool operator==(const Wishes&) const = default;
   };
@@ -60,7 +65,8 @@ class TopFeed : public TopSupply {
   void run();
   // Until then, or until something else is wished for.
   Wishes wait_until(uint64_t monotonic_ns, const Wishes& known);
-  void tick(const Wishes& wishes);
+  void tick(const Ticker::Tick& tick, const Wishes& wishes);
+  base::Status collect(const Ticker::Tick& tick);
   void serve_maps(const Wishes& wishes);
   void serve_recording(const Wishes& wishes);
   void add_own_cost();
@@ -76,7 +82,7 @@ class TopFeed : public TopSupply {
   TopDigest digest_;
   model::Sample sample_;
   analysis::TopSnapshot current_;
-  std::unique_ptr<store::Recorder> recorder_;
+  std::unique_ptr<TopRecorder> recorder_;
   std::string recorded_path_;
   std::optional<model::ProcessId> maps_of_;
   uint64_t maps_read_ns_ = 0;
@@ -89,7 +95,8 @@ class TopFeed : public TopSupply {
   Wishes wishes_;
   Snapshot newest_;
 
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;                   // it uses all of the above
+  std::unique_ptr<TopSlowReader> slow_;  // last: it tells this thread
 };
 
 }  // namespace tidemark::watch

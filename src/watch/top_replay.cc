@@ -1,5 +1,7 @@
 #include "watch/top_replay.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -16,6 +18,12 @@ namespace {
 constexpr size_t kReplayPoints = 60;
 constexpr double kLeastSpeed = 1.0 / 16;
 constexpr double kMostSpeed = 1024;
+
+// 0 when there is no such file.
+uint64_t inode_of(const std::string& path) {
+  struct stat file {};
+  return ::stat(path.c_str(), &file) == 0 ? file.st_ino : 0;
+}
 
 }  // namespace
 
@@ -58,6 +66,14 @@ void TopReplay::want_maps(std::optional<model::ProcessId> process) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     wishes_.maps = process;
+  }
+  changed_.notify_one();
+}
+
+void TopReplay::want(const analysis::TopNeeds& needs) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wishes_.needs = needs;
   }
   changed_.notify_one();
 }
@@ -126,33 +142,53 @@ uint64_t TopReplay::time_of(size_t index) const {
 void TopReplay::load() {
   const std::vector<model::RecordedTick>& ticks = recording_.ticks();
   machines_.resize(ticks.size());
-  pressures_.resize(ticks.size());
+  machine_ticks_.resize(ticks.size());
   size_t next = 0;
-  base::Status walked =
-      recording_.walk_machine([&](int64_t tick, const model::Machine& machine) {
-        while (next < ticks.size() && ticks[next].id < tick)
-          ++next;
-        if (next == ticks.size() || ticks[next].id != tick) return;
-        model::Sample sample;
-        sample.machine = machine;
-        const std::optional<analysis::SystemReport> report =
-            analysis::make_system_report(sample);
-        if (report)
-          machines_[next] = analysis::top_machine(*report, machine.meminfo);
-        pressures_[next] = machine.pressure;
-      });
+  base::Status walked = recording_.walk_machine([&](int64_t tick,
+                                                    const model::Machine&
+                                                        machine) {
+    while (next < ticks.size() && ticks[next].id < tick)
+      ++next;
+    if (next == ticks.size() || ticks[next].id != tick) return;
+    model::Sample sample;
+    sample.machine = machine;
+    const std::optional<analysis::SystemReport> report =
+        analysis::make_system_report(sample);
+    if (report)
+      machines_[next] = analysis::top_machine(*report, machine.meminfo);
+    machine_ticks_[next] = {machine.vmstat.oom_kill_count, machine.pressure};
+  });
   if (!walked) note_ = walked.error().what;
-  base::Result<model::Timeline> timeline = recording_.timeline({});
+  const base::Result<std::optional<model::RecordedVms>> vms = recording_.vms();
+  has_vms_ = vms && vms->has_value();
+  file_id_ = inode_of(recording_.path());
+  make_timeline(std::nullopt);
+}
+
+void TopReplay::make_timeline(const std::optional<model::ProcessId>& of) {
+  timeline_of_ = of;
+  store::ProcessSet chosen;
+  std::string name;
+  for (const model::RecordedProcess& process : recording_.processes()) {
+    if (!of || process.process != *of) continue;
+    chosen.insert(process.id);
+    name = process.images.back().comm;
+  }
+  base::Result<model::Timeline> timeline = recording_.timeline(chosen);
   base::Result<std::vector<model::RecordedGap>> gaps = recording_.gaps();
   if (!timeline) {
     note_ = timeline.error().what;
     return;
   }
-  auto made =
-      std::make_shared<const analysis::TopTimeline>(analysis::make_top_timeline(
-          *timeline, ticks, gaps ? *gaps : std::vector<model::RecordedGap>{}));
+  analysis::TopTimeline made = analysis::make_top_timeline(
+      *timeline, recording_.ticks(),
+      gaps ? *gaps : std::vector<model::RecordedGap>{});
+  made.of = name;
+  made.events = analysis::recorded_events(
+      recording_.ticks(), recording_.processes(), machine_ticks_,
+      chosen.empty() ? std::nullopt : std::optional(*chosen.begin()));
   const std::lock_guard<std::mutex> lock(mutex_);
-  timeline_ = std::move(made);
+  timeline_ = std::make_shared<const analysis::TopTimeline>(std::move(made));
 }
 
 void TopReplay::add_processes(const std::vector<int64_t>& ticks,
@@ -198,8 +234,8 @@ std::shared_ptr<const analysis::TopHistory> TopReplay::history_at(
     history->machine.push_back(machines_[at]);
     const auto share = [&](auto member) -> std::optional<uint64_t> {
       if (!before) return std::nullopt;
-      return analysis::stalled_share(pressures_[*before].*member,
-                                     pressures_[at].*member,
+      return analysis::stalled_share(machine_ticks_[*before].pressure.*member,
+                                     machine_ticks_[at].pressure.*member,
                                      time_of(at) - time_of(*before));
     };
     history->stalled_some.push_back(share(&model::Pressure::some_ns));
@@ -228,7 +264,58 @@ void TopReplay::fill_maps(const model::Sample& sample, const Wishes& wishes,
   }
 }
 
+// As they were read last at or before the moment, and over the minutes before.
+base::Result<analysis::TopVms> TopReplay::vms_at(size_t index) const {
+  const std::vector<model::RecordedTick>& ticks = recording_.ticks();
+  size_t first = index;
+  while (first > 0 &&
+         time_of(index) - time_of(first - 1) <= analysis::kTopHistoryNs)
+    --first;
+  analysis::TopVms vms;
+  analysis::VmHistory balloons;
+  base::Status status = recording_.walk_vms(
+      ticks[first].id, ticks[index].id,
+      [&](int64_t tick, model::VmScan scan) -> base::Status {
+        const auto at =
+            std::ranges::lower_bound(ticks, tick, {}, &model::RecordedTick::id);
+        vms.report = analysis::make_vm_report(std::move(scan), balloons);
+        analysis::add_vm_points(vms.report, at->monotonic_ns,
+                                analysis::kTopHistoryNs, vms.history);
+        return base::Ok{};
+      });
+  if (!status) return status.error();
+  return vms;
+}
+
+void TopReplay::fill_slow(const Wishes& wishes,
+                          analysis::TopSnapshot& snapshot) const {
+  analysis::TopSlow& slow = snapshot.slow;
+  slow.objects.failure =
+      "a recording holds what processes map, not who holds what open";
+  slow.ledger.failure = "a recording holds counters, and no count of pages";
+  slow.come_back.failure = "a recording does not tell who maps a page";
+  if (!has_vms_) return;
+  base::Result<analysis::TopVms> vms =
+      wishes.needs.vms ? vms_at(wishes.index)
+                       : base::Result<analysis::TopVms>(analysis::TopVms());
+  if (!vms) {
+    slow.vms.failure = vms.error().what;
+    return;
+  }
+  vms->has_any = true;
+  slow.vms.value = std::make_shared<const analysis::TopVms>(std::move(*vms));
+  slow.vms.read_ns = time_of(wishes.index);
+}
+
+std::string TopReplay::file_trouble() const {
+  if (file_id_ == 0 || inode_of(recording_.path()) == file_id_) return "";
+  return std::string(base::base_name(recording_.path())) +
+         " was replaced or removed: this is still the one before";
+}
+
 void TopReplay::show(const Wishes& wishes) {
+  if (wishes.needs.timeline_of != timeline_of_)
+    make_timeline(wishes.needs.timeline_of);
   const model::RecordedTick& tick = recording_.ticks()[wishes.index];
   base::Result<model::Sample> sample = recording_.sample_at(tick.id, {});
   analysis::TopSnapshot snapshot;
@@ -242,7 +329,9 @@ void TopReplay::show(const Wishes& wishes) {
   } else {
     note_ = sample.error().what;
   }
-  snapshot.note = note_;
+  const std::string trouble = file_trouble();
+  snapshot.note = trouble.empty() ? note_ : trouble;
+  fill_slow(wishes, snapshot);
   snapshot.history = history_at(wishes.index);
   analysis::TopPlayback playback;
   playback.tick_index = wishes.index;

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "analysis/top_events.h"
 #include "analysis/top_snapshot.h"
 #include "base/result.h"
 #include "store/recording.h"
@@ -35,6 +36,7 @@ class TopReplay : public TopSupply {
   int fd() const override { return wake_.fd(); }
   Snapshot take() override;
   void want_maps(std::optional<model::ProcessId> process) override;
+  void want(const analysis::TopNeeds& needs) override;
 
   void move_by(int64_t ticks);
   void go_to(std::string word);
@@ -51,6 +53,7 @@ class TopReplay : public TopSupply {
     size_t index = 0;
     std::string word;  // a moment to look for
     std::optional<model::ProcessId> maps;
+    analysis::TopNeeds needs;
     bool is_playing = false;
     double speed = 1;
     bool is_stopping = false;
@@ -59,6 +62,11 @@ class TopReplay : public TopSupply {
 
   void run();
   void load();
+  void make_timeline(const std::optional<model::ProcessId>& of);
+  void fill_slow(const Wishes& wishes, analysis::TopSnapshot& snapshot) const;
+  base::Result<analysis::TopVms> vms_at(size_t index) const;
+  // What is wrong with the file since it was opened; empty: nothing.
+  std::string file_trouble() const;
   void wait(Wishes& known);
   void advance(Wishes& wishes);
   void look_up(Wishes& wishes);
@@ -75,7 +83,10 @@ class TopReplay : public TopSupply {
   WakeUp wake_;
   size_t tick_count_;
   std::vector<std::optional<analysis::TopMachine>> machines_;
-  std::vector<model::Pressure> pressures_;
+  std::vector<analysis::TopMachineTick> machine_ticks_;
+  std::optional<model::ProcessId> timeline_of_;
+  bool has_vms_ = false;
+  uint64_t file_id_ = 0;  // its inode when it was opened; 0: not known
   std::string note_;
   // Where play began, of ours and of the recording.
   uint64_t began_ns_ = 0;

@@ -63,11 +63,11 @@ struct PlacedTab {
 };
 
 // With room, brackets have their place also where there are none, so that tabs
-// do not jump.
-std::vector<PlacedTab> place_tabs(const std::vector<Tab>& tabs, int columns) {
+// do not jump. Without, only the active one has its name.
+std::vector<PlacedTab> place_tabs(const std::vector<Tab>& tabs, int columns,
+                                  bool has_names) {
   std::vector<PlacedTab> placed;
   const bool is_roomy = columns >= kWide;
-  const bool has_names = columns >= 60;
   int column = 1;
   for (const Tab& tab : tabs) {
     const int text = has_names || tab.is_active ? 2 + width(tab.name) : 1;
@@ -78,10 +78,19 @@ std::vector<PlacedTab> place_tabs(const std::vector<Tab>& tabs, int columns) {
   return placed;
 }
 
+// What of the second row is for the state at its right end.
+constexpr int kStateColumns = 12;
+
+bool has_tab_names(const std::vector<Tab>& tabs, int columns) {
+  const std::vector<PlacedTab> placed = place_tabs(tabs, columns, true);
+  return columns >= 60 &&
+         (placed.empty() || placed.back().end + kStateColumns <= columns);
+}
+
 void draw_tabs(Canvas& canvas, const Look& look, const Frame& frame) {
   const int columns = canvas.columns();
-  const bool has_names = columns >= 60;
-  for (const PlacedTab& placed : place_tabs(frame.tabs, columns)) {
+  const bool has_names = has_tab_names(frame.tabs, columns);
+  for (const PlacedTab& placed : place_tabs(frame.tabs, columns, has_names)) {
     const Tab& tab = *placed.tab;
     std::string text;
     base::append_utf8(text, tab.number);
@@ -177,7 +186,8 @@ void draw_ledger_bar(Canvas& canvas, const Look& look,
 }
 
 char32_t tab_at(const std::vector<Tab>& tabs, int columns, int column) {
-  for (const PlacedTab& placed : place_tabs(tabs, columns)) {
+  for (const PlacedTab& placed :
+       place_tabs(tabs, columns, has_tab_names(tabs, columns))) {
     if (column >= placed.begin && column < placed.end)
       return placed.tab->number;
   }

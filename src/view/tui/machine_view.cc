@@ -8,6 +8,7 @@
 #include "base/escape.h"
 #include "base/units.h"
 #include "view/tui/frame.h"
+#include "view/tui/ledger_page.h"
 #include "view/tui/numbers.h"
 #include "view/tui/stack_picture.h"
 
@@ -26,6 +27,9 @@ constexpr Category kStacked[] = {
     Category::Slab,    Category::Ptab, Category::Kern,  Category::Wired,
     Category::Unnamed,
 };
+
+// Where stalls and growers begin on a wide screen.
+constexpr int kRightColumn = 80;
 
 struct KindRow {
   Category kind = Category::Unnamed;
@@ -136,18 +140,25 @@ class MachineView : public View {
   char32_t number() const override { return U'2'; }
   std::string_view name() const override { return "Machine"; }
   bool has_ledger_line() const override { return false; }
-  void arrange(const Scene& /*scene*/, int /*columns*/,
-               const Area& /*area*/) override {}
-  Answer press(const Key& /*key*/, const Scene& /*scene*/) override {
-    return {};
+  void arrange(const Scene& scene, int /*columns*/, const Area& area) override {
+    page_.arrange(scene.snapshot->slow.ledger.value, area);
+  }
+  Answer press(const Key& key, const Scene& scene) override;
+  Answer tell(Prompt prompt, const std::string& text, bool is_final,
+              const Scene& scene) override;
+  void need(bool is_shown, analysis::TopNeeds& needs) const override {
+    needs.ledger = is_shown;
+    needs.ledger_by = page_.by();
+    needs.ledger_recounts = recounts_;
+  }
+  std::string copy(const Scene& /*scene*/) const override {
+    return is_page_open_ ? page_.copy() : "";
   }
   void draw(Canvas& canvas, const Scene& scene,
             const Area& area) const override;
   std::string status(const Scene& scene) const override;
-  std::vector<KeyHint> hints(const Scene& /*scene*/) const override {
-    return {{"Tab", "view"}, {"r", "record"}, {"z", "freeze"}};
-  }
-  std::vector<HelpSection> help() const override { return {}; }
+  std::vector<KeyHint> hints(const Scene& scene) const override;
+  std::vector<HelpSection> help() const override;
 
  private:
   static void draw_title(Canvas& canvas, const TopMachine& machine, int row);
@@ -161,7 +172,46 @@ class MachineView : public View {
                            const PictureBox& box);
   static void draw_narrow(Canvas& canvas, const Scene& scene, const Area& area);
   static void draw_wide(Canvas& canvas, const Scene& scene, const Area& area);
+
+  LedgerPage page_;
+  bool is_page_open_ = false;
+  uint64_t recounts_ = 0;
 };
+
+Answer MachineView::press(const Key& key, const Scene& scene) {
+  // What a recording does not hold cannot be counted now.
+  const bool has_ledger = !scene.snapshot->playback;
+  if (key == typed(U'c') && has_ledger) {
+    ++recounts_;
+    return taken("counting every page again …");
+  }
+  if (key == typed(U'b') && has_ledger) {
+    is_page_open_ = true;
+    return taken("counting " + std::string(page_.next_by()) + " …");
+  }
+  if (!is_page_open_) {
+    if (key.code != KeyCode::Enter) return {};
+    if (!scene.snapshot->slow.ledger.value) {
+      const std::string& failure = scene.snapshot->slow.ledger.failure;
+      return taken(failure.empty() ? "the pages are still being counted …"
+                                   : base::visible(failure));
+    }
+    is_page_open_ = true;
+    return taken();
+  }
+  if (key.code == KeyCode::Escape || key.code == KeyCode::Backspace) {
+    is_page_open_ = false;
+    return taken();
+  }
+  return page_.press(key);
+}
+
+Answer MachineView::tell(Prompt prompt, const std::string& text,
+                         bool /*is_final*/, const Scene& /*scene*/) {
+  if (prompt != Prompt::Find) return taken("processes alone are filtered");
+  is_page_open_ = true;
+  return page_.find(text);
+}
 
 void MachineView::draw_title(Canvas& canvas, const TopMachine& machine,
                              int row) {
@@ -206,6 +256,8 @@ int MachineView::draw_table(Canvas& canvas, const Scene& scene, int row) {
   canvas.put_right(30, row, "BYTES", paint(Role::Strong));
   canvas.put_right(37, row, "%", paint(Role::Dim));
   canvas.put_right(46, row, span_word(*scene.snapshot, span), paint(Role::Dim));
+  const analysis::TopLedger* ledger = scene.snapshot->slow.ledger.value.get();
+  if (ledger != nullptr) canvas.put(48, row, "MOSTLY", paint(Role::Dim));
   for (const KindRow& kind : kind_rows(*scene.snapshot)) {
     ++row;
     canvas.set(1, row, band_glyph(scene.look, kind.kind),
@@ -220,6 +272,10 @@ int MachineView::draw_table(Canvas& canvas, const Scene& scene, int row) {
                                   static_cast<double>(machine.total_bytes)),
         paint(Role::Plain));
     put_growth(canvas, 46, row, kind.growth_bytes);
+    if (ledger != nullptr) {
+      canvas.put_within(48, row, kRightColumn - 50,
+                        mostly_words(*ledger, kind.kind), paint(Role::Dim));
+    }
   }
   ++row;
   canvas.put(3, row, "all", paint(Role::Strong));
@@ -329,7 +385,7 @@ void MachineView::draw_wide(Canvas& canvas, const Scene& scene,
                     area.top + line, columns - 2);
   }
   const int table_end = draw_table(canvas, scene, area.top + 4);
-  const int right = 60;
+  const int right = kRightColumn;
   draw_stalls(canvas, scene, {right, area.top + 4, columns - right - 1, 7});
   draw_growing(canvas, scene,
                {right, area.top + 12, columns - right - 1,
@@ -346,18 +402,41 @@ void MachineView::draw(Canvas& canvas, const Scene& scene,
     canvas.put(1, area.top, "the machine was not read", paint(Role::Unknown));
     return;
   }
-  if (canvas.columns() >= 132 && area.rows >= 28) {
+  if (is_page_open_) {
+    page_.draw(canvas, scene);
+  } else if (canvas.columns() >= 132 && area.rows >= 28) {
     draw_wide(canvas, scene, area);
   } else {
     draw_narrow(canvas, scene, area);
   }
 }
 
+// "census 14 s ago, 1.1 s · 23 pages changed meanwhile": how old what was
+// counted is, and what it cost.
+std::string census_words(const TopSnapshot& snapshot) {
+  const auto& reading = snapshot.slow.ledger;
+  if (reading.is_under_way) return "counting every page …";
+  if (!reading.failure.empty()) return base::visible(reading.failure);
+  if (!reading.value) return "";
+  const uint64_t now = snapshot.sample.started_monotonic_ns;
+  std::string words =
+      "census " + age_words(now > reading.read_ns ? now - reading.read_ns : 0) +
+      " ago";
+  if (reading.value->tier == model::LedgerTier::Counters)
+    return words +
+           ", counters alone: " + base::visible(reading.value->tier_note);
+  return words + fmt::format(", {:.1f} s · {} changed meanwhile",
+                             static_cast<double>(reading.cost_ns) / 1e9,
+                             base::counted(reading.value->changed_pages, "page",
+                                           "pages"));
+}
+
 std::string MachineView::status(const Scene& scene) const {
   const TopSnapshot& snapshot = *scene.snapshot;
   if (!snapshot.machine) return "the machine was not read";
   const TopMachine& machine = *snapshot.machine;
-  std::string words;
+  std::string words = snapshot.playback ? "" : census_words(snapshot);
+  if (is_page_open_) return words;
   const auto say = [&](const char* what, std::optional<uint64_t> bytes) {
     words += (words.empty() ? "" : " · ") + std::string(what) + " " +
              (bytes ? base::short_size(*bytes) : "?");
@@ -367,6 +446,28 @@ std::string MachineView::status(const Scene& scene) const {
   const int64_t unnamed = bytes_of(machine, Category::Unnamed);
   words += " · unnamed " + signed_size(unnamed).substr(unnamed > 0);
   return words;
+}
+
+std::vector<KeyHint> MachineView::hints(const Scene& scene) const {
+  if (scene.snapshot->playback) return {{"Tab", "view"}, {"z", "freeze"}};
+  if (is_page_open_) {
+    return {{"↑↓", "move"}, {"→", "open"},   {"b", "by"},  {"c", "count again"},
+            {"/", "find"},  {"Esc", "back"}, {"y", "copy"}};
+  }
+  return {{"Enter", "owners"}, {"b", "by"},     {"c", "count again"},
+          {"Tab", "view"},     {"r", "record"}, {"z", "freeze"}};
+}
+
+std::vector<HelpSection> MachineView::help() const {
+  return {{"PAGES",
+           {{"Enter  Esc", "who owns them, back"},
+            {"b", "by class, control group, process, file"},
+            {"c", "count again: about a second of a core"}}},
+          {"OWNERS",
+           {{"↑ ↓ PgUp PgDn Home End", "row, page, ends"},
+            {"→ ← Enter", "open, close"},
+            {"/  n N", "find, next, previous"},
+            {"y", "copy this row"}}}};
 }
 
 }  // namespace

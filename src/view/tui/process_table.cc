@@ -130,9 +130,8 @@ void ProcessTable::draw_history(int at, const TreeRow& row) const {
         model::amount_of(tree_.nodes()[row.node].peak_bytes), Role::Plain);
   }
   if (layout_.trend == 0) return;
-  const std::u32string picture =
-      trend(scene_.look, tree_.series(*scene_.snapshot, row),
-            static_cast<size_t>(layout_.trend_cells));
+  const std::u32string picture = trend(
+      scene_.look, tree_.series(row), static_cast<size_t>(layout_.trend_cells));
   for (size_t i = 0; i < picture.size(); ++i) {
     canvas_.set(layout_.trend + static_cast<int>(i), at, picture[i],
                 paint(Role::Dim));

@@ -69,6 +69,12 @@ model::Sample filtered(const TopSnapshot& snapshot,
   return sample;
 }
 
+void add_series(const TopSeries& more, TopSeries& sum) {
+  for (size_t i = 0; i < std::min(sum.size(), more.size()); ++i) {
+    if (more[i]) sum[i] = sum[i].value_or(0) + *more[i];
+  }
+}
+
 TreeRow plain_row(TreeRowKind kind, uint32_t depth, std::string key,
                   std::string name) {
   TreeRow row;
@@ -82,7 +88,8 @@ TreeRow plain_row(TreeRowKind kind, uint32_t depth, std::string key,
 }  // namespace
 
 ProcessTree::ProcessTree(const TopSnapshot& snapshot,
-                         const TreeOptions& options) {
+                         const TreeOptions& options)
+    : history_(snapshot.history) {
   analysis::PsOptions asked;
   asked.group_by = options.group_by;
   asked.fold = false;
@@ -109,8 +116,8 @@ void ProcessTree::describe(const TopSnapshot& snapshot, TreeNode& node) const {
   if (!node.process) return;
   const model::Process& process = snapshot.sample.processes[*node.process];
   node.peak_bytes = process.status.peak_rss_bytes;
-  const TopSeries* series =
-      snapshot.history ? snapshot.history->of(process.id) : nullptr;
+  const TopSeries* series = history_ ? history_->of(process.id) : nullptr;
+  node.series = series;
   const std::optional<uint64_t> now = row.use.in_ram().known_bytes();
   // One that came since the last point of the history has not grown yet.
   const std::optional<uint64_t> before = series ? first_known(*series) : now;
@@ -317,34 +324,30 @@ std::vector<TreeRow> ProcessTree::rows(const TopSnapshot& snapshot,
   return out;
 }
 
-void ProcessTree::add_series(const TopSnapshot& snapshot, size_t index,
-                             TopSeries& sum) const {
+// That of a group is the sum of those right below it, each of which is summed
+// once however many groups stand above.
+const TopSeries& ProcessTree::series_of(size_t index) const {
+  static const TopSeries kNone;
   const TreeNode& node = nodes_[index];
-  if (node.process) {
-    const TopSeries* series =
-        snapshot.history->of(snapshot.sample.processes[*node.process].id);
-    for (size_t i = 0; series && i < std::min(sum.size(), series->size());
-         ++i) {
-      if ((*series)[i]) sum[i] = sum[i].value_or(0) + *(*series)[i];
-    }
-  }
-  if (report_.rows[node.row].kind != RowKind::Group) return;
+  if (report_.rows[node.row].kind != RowKind::Group)
+    return node.series != nullptr ? *node.series : kNone;
+  auto [found, is_new] = group_series_.try_emplace(index);
+  if (!is_new) return found->second;
+  TopSeries sum(history_ ? history_->times_ns.size() : 0);
   for (size_t child : node.children)
-    add_series(snapshot, child, sum);
+    add_series(series_of(child), sum);
+  // Those below may have moved the table.
+  return group_series_[index] = std::move(sum);
 }
 
-TopSeries ProcessTree::series(const TopSnapshot& snapshot,
-                              const TreeRow& row) const {
-  if (!snapshot.history) return {};
-  TopSeries sum(snapshot.history->times_ns.size());
-  if (row.kind == TreeRowKind::Folded) {
-    for (size_t member : row.members)
-      add_series(snapshot, member, sum);
-  } else if (row.kind == TreeRowKind::Group ||
-             row.kind == TreeRowKind::Process) {
-    add_series(snapshot, row.node, sum);
-  }
-  return sum;
+const TopSeries& ProcessTree::series(const TreeRow& row) const {
+  if (row.kind != TreeRowKind::Folded) return series_of(row.node);
+  auto [found, is_new] = folded_series_.try_emplace(row.key);
+  if (!is_new) return found->second;
+  found->second.resize(history_ ? history_->times_ns.size() : 0);
+  for (size_t member : row.members)
+    add_series(series_of(member), found->second);
+  return found->second;
 }
 
 }  // namespace tidemark::view::tui

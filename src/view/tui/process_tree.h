@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/process_filter.h"
@@ -40,6 +41,7 @@ struct TreeNode {
   std::optional<size_t> process;  // index into the sample
   std::optional<int64_t> growth_bytes;
   std::optional<uint64_t> peak_bytes;
+  const analysis::TopSeries* series = nullptr;  // of a process, in the history
 };
 
 // What rows are open beyond the rule: groups are, the rest is not.
@@ -89,9 +91,10 @@ class ProcessTree {
   // Rows as they are opened now.
   std::vector<TreeRow> rows(const analysis::TopSnapshot& snapshot,
                             const Openings& openings) const;
-  // PSS over time of all processes of a row, on the grid of the history.
-  analysis::TopSeries series(const analysis::TopSnapshot& snapshot,
-                             const TreeRow& row) const;
+  // PSS over time of all processes of a row, on the grid of the history. Summed
+  // when it is drawn for the first time: that of all processes takes longer
+  // than the rest of a drawing.
+  const analysis::TopSeries& series(const TreeRow& row) const;
 
  private:
   void add_nodes(const analysis::TopSnapshot& snapshot);
@@ -105,10 +108,13 @@ class ProcessTree {
   void add_parts(const analysis::TopSnapshot& snapshot, size_t index,
                  uint32_t depth, std::vector<TreeRow>& out) const;
   void add_outside(std::vector<TreeRow>& out) const;
-  void add_series(const analysis::TopSnapshot& snapshot, size_t index,
-                  analysis::TopSeries& sum) const;
+  const analysis::TopSeries& series_of(size_t index) const;
 
   analysis::PsReport report_;
+  // shared_ptr: nodes point into it.
+  std::shared_ptr<const analysis::TopHistory> history_;
+  mutable std::unordered_map<size_t, analysis::TopSeries> group_series_;
+  mutable std::unordered_map<std::string, analysis::TopSeries> folded_series_;
   std::vector<TreeNode> nodes_;
   std::vector<size_t> roots_;
 };

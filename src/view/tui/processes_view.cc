@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+#include <map>
 #include <utility>
 
 #include "base/escape.h"
@@ -11,6 +11,7 @@
 #include "view/tui/numbers.h"
 #include "view/tui/process_table.h"
 #include "view/tui/process_tree.h"
+#include "view/tui/row_list.h"
 
 namespace tidemark::view::tui {
 namespace {
@@ -37,7 +38,11 @@ class ProcessesView : public View {
   void arrange(const Scene& scene, int columns, const Area& area) override {
     columns_ = columns;
     area_ = area;
-    rebuild(scene);
+    if (scene.serial == built_of_) {
+      relist(scene);
+    } else {
+      rebuild(scene);
+    }
   }
   Answer press(const Key& key, const Scene& scene) override;
   Answer tell(Prompt prompt, const std::string& text, bool is_final,
@@ -47,6 +52,8 @@ class ProcessesView : public View {
   std::string status(const Scene& scene) const override;
   std::vector<KeyHint> hints(const Scene& /*scene*/) const override;
   std::vector<HelpSection> help() const override;
+  void need(bool is_shown, analysis::TopNeeds& needs) const override;
+  std::string copy(const Scene& scene) const override;
 
  private:
   int table_rows() const;
@@ -68,22 +75,25 @@ class ProcessesView : public View {
   Answer close(const Scene& scene);
   Answer enter(const Scene& scene);
   Answer mark();
+  Answer follow();
   Answer click(const Key& key, const Scene& scene);
   Answer sort_next(const Scene& scene);
   Answer group_next(const Scene& scene);
   Answer find(bool is_forward, bool includes_chosen);
   bool matches(const TreeRow& row) const;
-  std::string marked_words() const;
+  std::string marked_words(const Scene& scene) const;
 
   TreeOptions options_;
   Openings openings_;
   std::string find_;
   std::string filter_;  // as typed
-  std::set<std::string> marked_;
+  std::map<std::string, model::ProcessId> marked_;
   std::string chosen_key_;
-  bool is_following_ = false;
+  std::optional<model::ProcessId> followed_;
+  bool is_following_row_ = false;  // the highlight waits for it to come back
   ListCursor cursor_;
   ProcessTree tree_;
+  std::optional<uint64_t> built_of_;  // the snapshot's serial
   std::vector<TreeRow> rows_;
   int columns_ = 80;
   Area area_;
@@ -95,6 +105,7 @@ int ProcessesView::table_rows() const {
 
 void ProcessesView::rebuild(const Scene& scene) {
   tree_ = ProcessTree(*scene.snapshot, options_);
+  built_of_ = scene.serial;
   relist(scene);
 }
 
@@ -110,7 +121,7 @@ void ProcessesView::relist(const Scene& scene) {
     cursor_.first = moved > before ? moved - before : 0;
   }
   cursor_.settle(rows_.size(), table_rows());
-  if (!is_following_) remember();
+  if (!is_following_row_) remember();
 }
 
 void ProcessesView::choose_key(const std::string& key) {
@@ -124,7 +135,7 @@ void ProcessesView::choose_key(const std::string& key) {
 
 Answer ProcessesView::press(const Key& key, const Scene& scene) {
   if (cursor_.move(key, rows_.size(), table_rows())) {
-    is_following_ = false;
+    is_following_row_ = false;
     remember();
     return taken();
   }
@@ -161,10 +172,7 @@ Answer ProcessesView::press_letter(char32_t letter, const Scene& scene) {
     case U'N':
       return find(false, false);
     case U'f':
-      is_following_ = !is_following_;
-      remember();
-      return taken(is_following_ ? "following; any move ends it"
-                                 : "no longer following");
+      return follow();
     case U'u':
       marked_.clear();
       relist(scene);
@@ -219,12 +227,47 @@ Answer ProcessesView::enter(const Scene& scene) {
   return answer;
 }
 
+// The highlight stays with it, and the timeline is its own.
+Answer ProcessesView::follow() {
+  const TreeRow* row = chosen();
+  if (followed_) {
+    followed_.reset();
+    is_following_row_ = false;
+    return taken("no longer following");
+  }
+  if (row == nullptr || row->kind != TreeRowKind::Process)
+    return taken("only a process can be followed");
+  followed_ = tree_.row_of(tree_.nodes()[row->node]).process;
+  is_following_row_ = true;
+  remember();
+  return taken("following " + base::visible(row->name) +
+               ": the timeline is its own; f ends it");
+}
+
+void ProcessesView::need(bool /*is_shown*/, analysis::TopNeeds& needs) const {
+  for (const auto& [key, process] : marked_)
+    needs.ending.push_back(process);
+  needs.timeline_of = followed_;
+}
+
+std::string ProcessesView::copy(const Scene& /*scene*/) const {
+  const TreeRow* row = chosen();
+  if (row == nullptr) return {};
+  const TextStyle style;
+  return task_id(*row, tree_) + "\t" + base::visible(row->name) + "\t" +
+         dense(style, row->use.in_ram()) + "\t" + dense(style, row->use.uss) +
+         "\t" + dense(style, row->use.swap_pss) + "\t" +
+         signed_size(row->growth_bytes);
+}
+
 Answer ProcessesView::mark() {
   const TreeRow* row = chosen();
   if (row == nullptr || row->kind != TreeRowKind::Process) {
     return taken("only processes can be marked");
   }
-  if (marked_.erase(row->key) == 0) marked_.insert(row->key);
+  if (marked_.erase(row->key) == 0) {
+    marked_.emplace(row->key, tree_.row_of(tree_.nodes()[row->node]).process);
+  }
   cursor_.chosen += 1;
   cursor_.settle(rows_.size(), table_rows());
   remember();
@@ -290,16 +333,8 @@ Answer ProcessesView::group_next(const Scene& scene) {
 }
 
 bool ProcessesView::matches(const TreeRow& row) const {
-  const std::string id = task_id(row, tree_);
-  const auto contains = [&](const std::string& text) {
-    // Not std::ranges::search: clang 14 cannot read libstdc++'s.
-    return std::search(text.begin(), text.end(), find_.begin(), find_.end(),
-                       [](char a, char b) {
-                         return std::tolower(static_cast<unsigned char>(a)) ==
-                                std::tolower(static_cast<unsigned char>(b));
-                       }) != text.end();
-  };
-  return contains(row.name) || contains(id);
+  return contains_letters(row.name, find_) ||
+         contains_letters(task_id(row, tree_), find_);
 }
 
 Answer ProcessesView::find(bool is_forward, bool includes_chosen) {
@@ -340,10 +375,10 @@ Answer ProcessesView::tell(Prompt prompt, const std::string& text,
   return taken(text.empty() ? "all processes" : "");
 }
 
-// What only one process maps comes back when it ends; what only the marked ones
-// share comes back too, and is not known without looking at pages: hence a
-// bound, unless there is one alone.
-std::string ProcessesView::marked_words() const {
+// By pages once they were looked at. Until then, and where they may not be,
+// what each has for itself: a bound, since what only the marked ones share
+// comes back too.
+std::string ProcessesView::marked_words(const Scene& scene) const {
   analysis::Use sum;
   std::string names;
   size_t count = 0;
@@ -356,17 +391,25 @@ std::string ProcessesView::marked_words() const {
     }
   }
   if (count > 3) names += ", …";
+  analysis::TopNeeds needs;
+  need(true, needs);
+  const auto& pages = scene.snapshot->slow.come_back;
+  const bool is_counted = pages.value && pages.value->ending == needs.ending;
   const TextStyle style;
   std::string words = "marked " + std::to_string(count) + ": " + names + "   " +
                       dense(style, sum.in_ram()) + " PSS, of which ";
-  const bool is_bound = count > 1 && !sum.uss.has_unknown;
-  words += (is_bound ? "≥" : "") + dense(style, sum.uss) +
-           " would come back if " +
-           (count == 1   ? "it"
-            : count == 2 ? "both"
-                         : "all") +
-           " ended";
-  return words;
+  if (is_counted) {
+    words += base::short_size(pages.value->what_if.freed_bytes);
+  } else {
+    const bool is_bound = count > 1 && !sum.uss.has_unknown;
+    words += (is_bound ? "≥" : "") + dense(style, sum.uss);
+    if (pages.failure.empty()) words += " …";
+  }
+  return words + " would come back if " +
+         (count == 1   ? "it"
+          : count == 2 ? "both"
+                       : "all") +
+         " ended";
 }
 
 void ProcessesView::draw(Canvas& canvas, const Scene& scene,
@@ -383,7 +426,7 @@ void ProcessesView::draw(Canvas& canvas, const Scene& scene,
   if (!marked_.empty()) {
     const int column = table_layout(columns_).name;
     canvas.put_within(column, area.top + area.rows - 1, columns_ - column - 1,
-                      marked_words(), paint(Role::Strong));
+                      marked_words(scene), paint(Role::Strong));
   }
 }
 
@@ -422,9 +465,9 @@ std::string ProcessesView::status(const Scene& scene) const {
 }
 
 std::vector<KeyHint> ProcessesView::hints(const Scene& /*scene*/) const {
-  return {{"↑↓", "move"},  {"→", "open"},  {"Enter", "maps"}, {"Space", "mark"},
-          {"/", "find"},   {"s", "sort"},  {"g", "group"},    {"f", "follow"},
-          {"r", "record"}, {"z", "freeze"}};
+  return {{"↑↓", "move"},  {"→", "open"}, {"Enter", "maps"}, {"Space", "mark"},
+          {"/", "find"},   {"s", "sort"}, {"g", "group"},    {"f", "follow"},
+          {"r", "record"}, {"y", "copy"}, {"z", "freeze"}};
 }
 
 std::vector<HelpSection> ProcessesView::help() const {
@@ -440,7 +483,8 @@ std::vector<HelpSection> ProcessesView::help() const {
         {"Enter", "maps of this process"}}},
       {"CHOOSE",
        {{"Space  u", "mark, no marks; below: what comes back"},
-        {"f", "follow this process"}}},
+        {"f", "follow it, in the timeline too"},
+        {"y", "copy this row"}}},
   };
 }
 

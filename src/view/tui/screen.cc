@@ -19,6 +19,7 @@
 
 #include "base/escape.h"
 #include "base/fd.h"
+#include "base/gzip.h"
 
 namespace tidemark::view::tui {
 namespace {
@@ -50,9 +51,18 @@ ColorDepth find_depth(const ScreenOptions& options) {
   return colors >= 256 ? ColorDepth::Indexed256 : ColorDepth::Ansi16;
 }
 
+// Where blocks, lines and `…` may take two cells: the terminal decides, and
+// does not say how.
+bool has_ambiguous_width() {
+  const char* locale = std::setlocale(LC_CTYPE, nullptr);
+  if (locale == nullptr) return false;
+  const std::string_view language = std::string_view(locale).substr(0, 3);
+  return language == "ja_" || language == "ko_" || language == "zh_";
+}
+
 GlyphSet find_glyphs(const ScreenOptions& options) {
   if (options.glyphs) return *options.glyphs;
-  if (!options.is_utf8) return GlyphSet::Ascii;
+  if (!options.is_utf8 || has_ambiguous_width()) return GlyphSet::Ascii;
   return is_environment("TERM", "linux") ? GlyphSet::Blocks : GlyphSet::Full;
 }
 
@@ -139,6 +149,7 @@ class Screen::Terminal {
   Key next_key();
   base::Status flush(const Canvas& canvas);
   void take_signals();
+  base::Status write_all(std::string_view bytes);
 
   Look look;
   int columns = 80;
@@ -147,7 +158,6 @@ class Screen::Terminal {
 
  private:
   base::Status block_signals();
-  base::Status write_all(std::string_view bytes);
   void append_paint(std::string& out, const Paint& paint) const;
   void append_color(std::string& out, const Ink& ink, bool is_fore) const;
 
@@ -353,6 +363,9 @@ Key Screen::next_key() {
 }
 base::Status Screen::flush(const Canvas& canvas) {
   return terminal_->flush(canvas);
+}
+base::Status Screen::copy(const std::string& text) {
+  return terminal_->write_all("\x1b]52;c;" + base::base64(text) + "\a");
 }
 
 }  // namespace tidemark::view::tui

@@ -49,6 +49,9 @@ class Screen {
 
   // Fails when the terminal is gone.
   base::Status flush(const Canvas& canvas);
+  // To the clipboard of whoever sits at the terminal (OSC 52), also through
+  // ssh; a terminal that knows nothing of it ignores it.
+  base::Status copy(const std::string& text);
 
  private:
   class Terminal;

@@ -11,8 +11,10 @@
 #include "view/tui/help_view.h"
 #include "view/tui/machine_view.h"
 #include "view/tui/maps_view.h"
+#include "view/tui/objects_view.h"
 #include "view/tui/processes_view.h"
 #include "view/tui/timeline_view.h"
+#include "view/tui/vms_view.h"
 
 namespace tidemark::view::tui {
 namespace {
@@ -22,9 +24,8 @@ constexpr uint64_t kMessageNs = uint64_t{5} * 1'000'000'000;
 // A view is one file and one row here.
 using MakeView = std::unique_ptr<View> (*)();
 constexpr MakeView kViews[] = {
-    make_processes_view,
-    make_machine_view,
-    make_timeline_view,
+    make_processes_view, make_machine_view, make_objects_view,
+    make_timeline_view,  make_vms_view,
 };
 
 std::string_view prompt_words(Prompt prompt) {
@@ -73,6 +74,7 @@ void Top::take(Snapshot snapshot) {
   newest_ = std::move(snapshot);
   if (is_frozen_) return;
   shown_ = newest_;
+  ++serial_;
   arrange();
 }
 
@@ -130,9 +132,26 @@ Request Top::press_prompt(const Key& key, uint64_t now_ns) {
   return obey(active().tell(asked_for, typed_, is_final, scene()), now_ns);
 }
 
+// To the next that has something to show.
+void Top::step_view(bool is_forward) {
+  size_t index = view_;
+  do {
+    index = (index + (is_forward ? 1 : views_.size() - 1)) % views_.size();
+  } while (index != view_ && !views_[index]->is_there(scene()));
+  choose_view(index);
+}
+
+analysis::TopNeeds Top::needs() const {
+  analysis::TopNeeds needs;
+  for (size_t i = 0; i < views_.size(); ++i)
+    views_[i]->need(i == view_ && !is_maps_open_, needs);
+  return needs;
+}
+
 Request Top::press_letter(char32_t letter) {
   for (size_t i = 0; i < views_.size(); ++i) {
-    if (views_[i]->number() != letter) continue;
+    if (views_[i]->number() != letter || !views_[i]->is_there(scene()))
+      continue;
     choose_view(i);
     return {};
   }
@@ -156,6 +175,11 @@ Request Top::press_letter(char32_t letter) {
       is_frozen_ = !is_frozen_;
       if (!is_frozen_) take(newest_);
       return {};
+    case U'y': {
+      std::string text = active().copy(scene());
+      if (text.empty()) return {};
+      return {Wish::Copy, {}, 0, std::move(text)};
+    }
     case U'r':
       return {shown_->playback ? Wish::None : Wish::Record, {}, 0, {}};
     case U'p':
@@ -170,10 +194,10 @@ Request Top::press_letter(char32_t letter) {
 Request Top::press_anywhere(const Key& key, uint64_t /*now_ns*/) {
   switch (key.code) {
     case KeyCode::Tab:
-      choose_view((view_ + 1) % views_.size());
+      step_view(true);
       return {};
     case KeyCode::BackTab:
-      choose_view((view_ + views_.size() - 1) % views_.size());
+      step_view(false);
       return {};
     case KeyCode::Click:
       if (key.row == 1) {
@@ -203,8 +227,10 @@ Request Top::press(const Key& key, uint64_t now_ns) {
 
 std::vector<Tab> Top::tabs() const {
   std::vector<Tab> list;
-  for (size_t i = 0; i < views_.size(); ++i)
+  for (size_t i = 0; i < views_.size(); ++i) {
+    if (i != view_ && !views_[i]->is_there(scene())) continue;
     list.push_back({views_[i]->number(), views_[i]->name(), i == view_});
+  }
   return list;
 }
 

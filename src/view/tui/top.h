@@ -30,6 +30,8 @@ class Top {
   // A message for the status line.
   void say(std::string message, uint64_t now_ns);
   Canvas draw(uint64_t now_ns) const;
+  // What is to be read on slower clocks for what is on the screen.
+  analysis::TopNeeds needs() const;
   // When something on it changes by itself; 0: never.
   uint64_t message_until_ns() const { return message_until_ns_; }
 
@@ -39,17 +41,19 @@ class Top {
   Request press_prompt(const Key& key, uint64_t now_ns);
   Request obey(Answer answer, uint64_t now_ns);
   void choose_view(size_t index);
+  void step_view(bool is_forward);
   void arrange();
   View& active() const;
-  Scene scene() const { return {shown_.get(), look_}; }
+  Scene scene() const { return {shown_.get(), look_, serial_}; }
   std::string state_words() const;
   std::vector<Tab> tabs() const;
 
   Look look_;
   int columns_;
   int rows_;
-  Snapshot shown_;   // never null
-  Snapshot newest_;  // while frozen
+  Snapshot shown_;       // never null
+  uint64_t serial_ = 0;  // of the one that is shown
+  Snapshot newest_;      // while frozen
   std::vector<std::unique_ptr<View>> views_;
   std::unique_ptr<View> maps_;
   size_t view_ = 0;

@@ -20,6 +20,8 @@ namespace tidemark::view::tui {
 struct Scene {
   const analysis::TopSnapshot* snapshot = nullptr;
   Look look;
+  // Another one for each snapshot: an address may be used again.
+  uint64_t serial = 0;
 };
 
 // Rows of the screen that belong to the view.
@@ -41,6 +43,7 @@ enum class Wish : uint8_t {
   PlayOrPause,
   Faster,
   Slower,
+  Copy,  // `text`, to the clipboard of the terminal
 };
 
 struct Request {
@@ -100,6 +103,13 @@ class View {
   virtual std::string status(const Scene& scene) const = 0;
   virtual std::vector<KeyHint> hints(const Scene& scene) const = 0;
   virtual std::vector<HelpSection> help() const = 0;
+  // Whether there is anything it could show; else it has no tab.
+  virtual bool is_there(const Scene& /*scene*/) const { return true; }
+  // What it needs that is not read every second. `is_shown`: it is on the
+  // screen.
+  virtual void need(bool /*is_shown*/, analysis::TopNeeds& /*needs*/) const {}
+  // The chosen row as one line, its columns parted by tabs.
+  virtual std::string copy(const Scene& /*scene*/) const { return {}; }
   // Whether the line of the machine's memory stands in the first row.
   virtual bool has_ledger_line() const { return true; }
 };

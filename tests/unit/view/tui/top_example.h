@@ -121,8 +121,172 @@ inline std::shared_ptr<const analysis::TopTimeline> example_timeline() {
     timeline->points.push_back(point);
   }
   timeline->gap_count = 3;
+  timeline->limit_bytes = 6144 * kMb;
+  using analysis::TopEventKind;
+  timeline->events = {
+      {12 * kSecondNs, TopEventKind::Start, "psql (41880)"},
+      {uint64_t{300} * kSecondNs, TopEventKind::Exec, "osm2pgsql (41877)"},
+      {uint64_t{1800} * kSecondNs, TopEventKind::Pressure, "waiting"},
+      {uint64_t{2472} * kSecondNs, TopEventKind::Exit, "osm2pgsql (41877)"},
+      {uint64_t{3600} * kSecondNs, TopEventKind::OutOfMemory, "1 killed"},
+  };
   analysis::find_peaks(*timeline);
   return timeline;
+}
+
+inline analysis::ObjectRow example_object(std::string id,
+                                          model::ObjectKind kind,
+                                          std::string name, uint64_t alloc_mb,
+                                          uint64_t size_mb) {
+  analysis::ObjectRow row;
+  row.id = std::move(id);
+  row.kind = kind;
+  row.name = std::move(name);
+  row.alloc_bytes = model::known(alloc_mb * kMb);
+  row.size_bytes = model::known(size_mb * kMb);
+  row.swap_bytes = model::known(uint64_t{0});
+  return row;
+}
+
+// A segment that three map, a memfd that one holds and nobody maps, a file of
+// which nobody may say how much is in RAM.
+inline std::shared_ptr<const analysis::ObjectReport> example_objects() {
+  using model::ObjectKind;
+  auto report = std::make_shared<analysis::ObjectReport>();
+  analysis::ObjectRow segment = example_object(
+      "sysv:4026531839:3", ObjectKind::Sysv, "shared_buffers", 1608, 2048);
+  segment.map_count = segment.process_count = 3;
+  for (int32_t pid : {41898, 41902, 41869}) {
+    segment.holders.push_back({{pid, static_cast<uint64_t>(pid) * 10},
+                               "postgres",
+                               1,
+                               0,
+                               {true, true, false}});
+  }
+  analysis::ObjectRow hidden =
+      example_object("memfd:1054", ObjectKind::Memfd, "frames", 700, 700);
+  hidden.fd_count = 2;
+  hidden.holders.push_back(
+      {{2217, 22170}, "firefox", 0, 2, {true, true, false}});
+  analysis::ObjectRow file =
+      example_object("file:fe:00:77", ObjectKind::File,
+                     "/srv/osm/a folder with a long name/nodes.bin", 0, 600);
+  file.alloc_bytes = model::unknown<uint64_t>("denied");
+  file.map_count = 4;
+  file.process_count = 1;
+  file.swap_bytes = model::unknown<uint64_t>("denied");
+  report->rows = {segment, hidden, file};
+  report->process_count = 9;
+  report->unreadable.emplace_back();
+  analysis::ObjectAccount shmem;
+  shmem.total_bytes = 2320 * kMb;
+  shmem.named = model::amount_of(2308 * kMb);
+  shmem.named.has_unknown = true;
+  shmem.rest_bytes = 12 * static_cast<int64_t>(kMb);
+  report->shmem = shmem;
+  report->file_cache = shmem;
+  return report;
+}
+
+// One whose guest tells, one whose guest does not.
+inline std::shared_ptr<const analysis::TopVms> example_vms() {
+  using analysis::VmBandKind;
+  auto vms = std::make_shared<analysis::TopVms>();
+  vms->has_any = true;
+  analysis::VmRow told;
+  told.vm.id = {5001, 50010};
+  told.vm.name = "web-1";
+  told.vm.ram.configured_bytes = model::known(4096 * kMb);
+  told.vm.guest.state = model::GuestState::Told;
+  told.vm.guest.balloon_bytes = 512 * kMb;
+  told.guest = model::known(analysis::GuestView());
+  told.ram_bands = model::known(
+      analysis::RamBands{1500 * kMb, 900 * kMb, 100 * kMb, 600 * kMb, 0});
+  told.bands = {
+      {VmBandKind::GuestUsed, "guest used", "by its balloon", 1500 * kMb, 0},
+      {VmBandKind::GuestCaches, "guest caches", "by its balloon", 900 * kMb, 0},
+      {VmBandKind::GuestReserved, "guest reserved", "the rest", 100 * kMb, 0},
+      {VmBandKind::GuestHeld, "free in the guest", "RAM less these", 600 * kMb,
+       0},
+      {VmBandKind::Monitor, "QEMU itself", "PSS without guest RAM", 116 * kMb,
+       1},
+  };
+  told.bands_sum = told.cost = model::amount_of(3216 * kMb);
+  analysis::VmRow silent;
+  silent.vm.id = {5002, 50020};
+  silent.vm.name = "build-7";
+  silent.vm.ram.configured_bytes = model::known(2048 * kMb);
+  silent.vm.guest.state = model::GuestState::NoBalloon;
+  silent.guest = model::unknown<analysis::GuestView>("it has no balloon");
+  silent.ram_bands = model::unknown<analysis::RamBands>("it has no balloon");
+  silent.bands = {
+      {VmBandKind::GuestUnsplit, "guest RAM", "smaps", 800 * kMb, 0}};
+  silent.bands_sum = silent.cost = model::amount_of(800 * kMb);
+  vms->report.rows = {told, silent};
+  vms->report.cost = model::amount_of(4016 * kMb);
+  vms->report.held = model::amount_of(600 * kMb);
+  vms->report.held.has_unknown = true;
+  vms->report.answering_count = 1;
+  for (size_t i = 0; i < 120; ++i) {
+    analysis::TopVmPoint point;
+    point.time_ns = kNowNs - (119 - i) * 5 * kSecondNs;
+    point.bytes = {(300 + i * 10) * kMb,
+                   900 * kMb,
+                   100 * kMb,
+                   600 * kMb,
+                   0,
+                   116 * kMb,
+                   0,
+                   0};
+    vms->history[{5001, 50010}].push_back(point);
+  }
+  return vms;
+}
+
+inline std::shared_ptr<const analysis::TopLedger> example_ledger() {
+  using model::Category;
+  auto ledger = std::make_shared<analysis::TopLedger>();
+  ledger->tier = model::LedgerTier::Structs;
+  ledger->total_bytes = 24'576 * kMb;
+  ledger->changed_pages = 23;
+  ledger->elapsed_ns = 1'100'000'000;
+  ledger->rows = {
+      {"files",
+       Category::File,
+       6871 * kMb,
+       31'210,
+       {{"/srv/osm/nodes.bin", 3000 * kMb},
+        {"/srv/osm/europe.osm.pbf", 1200 * kMb}}},
+      {"free",
+       Category::Free,
+       5900 * kMb,
+       2,
+       {{"(buddy lists)", 5688 * kMb}, {"(lists of each CPU)", 212 * kMb}}},
+      {"anonymous, of one process",
+       Category::Anon,
+       8200 * kMb,
+       3,
+       {{"osm2pgsql (41877)", 3600 * kMb}, {"firefox (2217)", 960 * kMb}}},
+      {"shared memory",
+       Category::Shm,
+       1966 * kMb,
+       2,
+       {{"shared_buffers", 1608 * kMb}}},
+      {"unnamed", Category::Unnamed, 25 * kMb, 0, {}},
+  };
+  ledger->other_bytes = 1614 * kMb;
+  ledger->other_count = 4;
+  return ledger;
+}
+
+inline void add_slow(analysis::TopSnapshot& snapshot) {
+  snapshot.slow.objects.value = example_objects();
+  snapshot.slow.objects.read_ns = kNowNs - 3 * kSecondNs;
+  snapshot.slow.vms.value = example_vms();
+  snapshot.slow.vms.read_ns = kNowNs - 2 * kSecondNs;
+  snapshot.slow.ledger.value = example_ledger();
+  snapshot.slow.ledger.read_ns = kNowNs - 14 * kSecondNs;
+  snapshot.slow.ledger.cost_ns = 1'100'000'000;
 }
 
 inline std::shared_ptr<const analysis::TopSnapshot> example_snapshot() {
@@ -170,6 +334,7 @@ inline std::shared_ptr<const analysis::TopSnapshot> example_snapshot() {
   snapshot->own_cpu_millionths = 14'000;
   snapshot->own_bytes = 18 * kMb;
   add_history(*snapshot, examples);
+  add_slow(*snapshot);
   snapshot->timeline = example_timeline();
   return snapshot;
 }

@@ -82,11 +82,33 @@ TEST_P(TopSize, DrawsTheMachine) {
   expect_screen(shown.draw(kNowNs), name("machine"));
 }
 
+TEST_P(TopSize, DrawsOwnersOfPages) {
+  Top shown = top();
+  press(shown, U'2');
+  press(shown, KeyCode::Enter);
+  press(shown, KeyCode::Right);
+  expect_screen(shown.draw(kNowNs), name("owners"));
+}
+
 TEST_P(TopSize, DrawsTheTimeline) {
   Top shown({}, GetParam().first, GetParam().second);
   shown.take(example_replay());
   press(shown, U'5');
   expect_screen(shown.draw(kNowNs), name("timeline"));
+}
+
+TEST_P(TopSize, DrawsObjects) {
+  Top shown = top();
+  press(shown, U'3');
+  press(shown, KeyCode::Right);
+  expect_screen(shown.draw(kNowNs), name("objects"));
+}
+
+TEST_P(TopSize, DrawsVms) {
+  Top shown = top();
+  press(shown, U'6');
+  press(shown, KeyCode::Right);
+  expect_screen(shown.draw(kNowNs), name("vms"));
 }
 
 TEST_P(TopSize, DrawsHelp) {
@@ -110,7 +132,7 @@ TEST(Top, DrawsAtEverySize) {
        {std::pair(1, 1), std::pair(40, 10), std::pair(59, 13),
         std::pair(79, 19), std::pair(131, 27), std::pair(300, 100)}) {
     Top top = example_top(columns, rows);
-    for (char32_t view : {U'1', U'2', U'5', U'?'}) {
+    for (char32_t view : {U'1', U'2', U'3', U'5', U'6', U'?'}) {
       press(top, view);
       const Canvas canvas = top.draw(kNowNs);
       EXPECT_EQ(canvas.columns(), columns);
@@ -183,17 +205,147 @@ TEST(Top, FiltersRows) {
   EXPECT_NE(text.find("postgres: writer"), std::string::npos) << text;
 }
 
-TEST(Top, SaysWhatMarkedProcessesWouldGiveBack) {
+TEST(Top, BoundsWhatMarkedProcessesWouldGiveBackUntilPagesAreCounted) {
   Top top = example_top(132, 40);
   choose(top, U"osm2pgsql");
   press(top, U' ');
   EXPECT_NE(top.draw(kNowNs).to_text().find(
-                "3.60G PSS, of which 3.53G would come back if it ended"),
+                "3.60G PSS, of which 3.53G … would come back if it ended"),
             std::string::npos);
   press(top, U' ');
-  EXPECT_NE(top.draw(kNowNs).to_text().find("≥3.54G would come back"),
+  EXPECT_NE(top.draw(kNowNs).to_text().find("≥3.54G … would come back"),
             std::string::npos)
       << "what both share alone is not in it";
+}
+
+TEST(Top, SaysWhatMarkedProcessesWouldGiveBackByTheirPages) {
+  Top top = example_top(132, 40);
+  choose(top, U"osm2pgsql");
+  press(top, U' ');
+  const analysis::TopNeeds needs = top.needs();
+  ASSERT_EQ(needs.ending.size(), 1U);
+  EXPECT_EQ(needs.ending[0].pid, 41877);
+  auto counted = std::make_shared<analysis::TopSnapshot>(*example_snapshot());
+  analysis::TopComeBack back;
+  back.ending = needs.ending;
+  back.what_if.freed_bytes = 3620 * kMb;
+  counted->slow.come_back.value =
+      std::make_shared<const analysis::TopComeBack>(back);
+  top.take(counted);
+  EXPECT_NE(top.draw(kNowNs).to_text().find("3.54G would come back"),
+            std::string::npos);
+  press(top, U' ');
+  EXPECT_NE(top.draw(kNowNs).to_text().find("≥"), std::string::npos)
+      << "what was counted of one is not the answer for two";
+}
+
+TEST(Top, NeedsOnlyWhatIsOnTheScreen) {
+  Top top = example_top(80, 24);
+  EXPECT_FALSE(top.needs().objects);
+  press(top, U'3');
+  EXPECT_TRUE(top.needs().objects);
+  const uint64_t before = top.needs().object_recounts;
+  press(top, U'c');
+  EXPECT_EQ(top.needs().object_recounts, before + 1);
+  press(top, U'6');
+  EXPECT_FALSE(top.needs().objects);
+  EXPECT_TRUE(top.needs().vms);
+}
+
+TEST(Top, HasNoTabForVmsWhereThereAreNone) {
+  auto snapshot = std::make_shared<analysis::TopSnapshot>(*example_snapshot());
+  snapshot->slow.vms = {};
+  Top top({}, 80, 24);
+  top.take(snapshot);
+  EXPECT_EQ(top.draw(kNowNs).to_text().find("VMs"), std::string::npos);
+  press(top, U'6');
+  EXPECT_NE(top.draw(kNowNs).to_text().find("[1 Processes]"),
+            std::string::npos);
+}
+
+TEST(Top, FollowsAProcessInTheTimeline) {
+  Top top = example_top(80, 24);
+  choose(top, U"firefox");
+  press(top, U'f');
+  ASSERT_TRUE(top.needs().timeline_of);
+  EXPECT_EQ(top.needs().timeline_of->pid, 2217);
+  press(top, KeyCode::Down);
+  EXPECT_TRUE(top.needs().timeline_of) << "a move only leaves the row";
+  press(top, U'f');
+  EXPECT_FALSE(top.needs().timeline_of);
+}
+
+TEST(Top, CopiesTheChosenRow) {
+  Top top = example_top(80, 24);
+  choose(top, U"osm2pgsql");
+  const Request request = press(top, U'y');
+  EXPECT_EQ(request.wish, Wish::Copy);
+  EXPECT_EQ(request.text, "p:41877\tosm2pgsql\t3.60G\t3.53G\t181M\t+398M");
+}
+
+TEST(Top, ShowsOnlyHiddenObjects) {
+  Top top = example_top(80, 24);
+  press(top, U'3');
+  EXPECT_NE(top.draw(kNowNs).to_text().find("shared_buffers"),
+            std::string::npos);
+  press(top, U'h');
+  const std::string text = top.draw(kNowNs + 10 * kSecondNs).to_text();
+  EXPECT_EQ(text.find("shared_buffers"), std::string::npos) << text;
+  EXPECT_NE(text.find("frames"), std::string::npos) << text;
+}
+
+TEST(Top, SaysWhyThereAreNoObjects) {
+  auto snapshot = std::make_shared<analysis::TopSnapshot>(*example_snapshot());
+  snapshot->slow.objects = {};
+  snapshot->slow.objects.failure = "a recording has none";
+  Top top({}, 80, 24);
+  top.take(snapshot);
+  press(top, U'3');
+  EXPECT_NE(top.draw(kNowNs).to_text().find("a recording has none"),
+            std::string::npos);
+}
+
+TEST(Top, CountsPagesWhileTheMachineIsShown) {
+  Top top = example_top(80, 24);
+  EXPECT_FALSE(top.needs().ledger) << "it costs a second of a core";
+  press(top, U'2');
+  EXPECT_TRUE(top.needs().ledger);
+  press(top, U'c');
+  EXPECT_EQ(top.needs().ledger_recounts, 1U);
+  press(top, U'b');
+  EXPECT_EQ(top.needs().ledger_by, analysis::LedgerBy::Cgroup);
+}
+
+TEST(Top, ZoomsTheTimelineRoundTheMoment) {
+  Top top({}, 80, 24);
+  top.take(example_replay());
+  press(top, U'5');
+  EXPECT_NE(top.draw(kNowNs).to_text().find("00:00:00"), std::string::npos);
+  press(top, U'+');
+  const std::string text = top.draw(kNowNs).to_text();
+  EXPECT_EQ(text.find("00:00:00"), std::string::npos) << text;
+  EXPECT_NE(text.find("peak 4.50G  00:41:12"), std::string::npos) << text;
+  press(top, U'-');
+  EXPECT_NE(top.draw(kNowNs).to_text().find("00:00:00"), std::string::npos);
+}
+
+TEST(Top, SaysWhatHappenedAtTheMoment) {
+  Top top({}, 80, 24);
+  top.take(example_replay());
+  press(top, U'5');
+  EXPECT_NE(top.draw(kNowNs).to_text().find("exit osm2pgsql (41877)"),
+            std::string::npos);
+}
+
+TEST(Top, SortsObjectsByAClickOnAHead) {
+  Top top = example_top(80, 24);
+  press(top, U'3');
+  const std::string text = top.draw(kNowNs).to_text();
+  EXPECT_LT(text.find("shared_buffers"), text.find("frames"));
+  // #FD, at the right end of the head.
+  top.press({KeyCode::Click, 0, 77, 4}, kPressNs);
+  const std::string sorted = top.draw(kNowNs).to_text();
+  EXPECT_GT(sorted.find("shared_buffers"), sorted.find("frames")) << sorted;
 }
 
 TEST(Top, AsksForMapsAndReturns) {

@@ -1,0 +1,53 @@
+// The count of every page as a list whose rows open: classes with their owners,
+// or owners with their classes. A page of the Machine view.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/top_ledger.h"
+#include "view/tui/row_list.h"
+#include "view/tui/view.h"
+
+namespace tidemark::view::tui {
+
+// "nodes.bin, europe.osm.pbf": the largest owners of a kind of memory, by a
+// ledger that went by class; empty where it tells none.
+std::string mostly_words(const analysis::TopLedger& ledger,
+                         model::Category kind);
+
+class LedgerPage {
+ public:
+  void arrange(std::shared_ptr<const analysis::TopLedger> ledger,
+               const Area& area);
+  // Not taken: a key of another.
+  Answer press(const Key& key);
+  Answer find(const std::string& text) { return list_.find(text); }
+  void draw(Canvas& canvas, const Scene& scene) const;
+  std::string copy() const;
+
+  analysis::LedgerBy by() const { return by_; }
+  std::string_view next_by();  // in words
+
+ private:
+  struct Line {
+    size_t row = 0;
+    std::optional<size_t> part;
+  };
+  void relist();
+  Answer set_open(bool is_open);
+  Answer click(const Key& key);
+  bool is_chosen_open() const;
+
+  // shared_ptr: many snapshots carry it, and it is drawn between them.
+  std::shared_ptr<const analysis::TopLedger> ledger_;
+  analysis::LedgerBy by_ = analysis::LedgerBy::Class;
+  std::vector<Line> lines_;
+  RowList list_;
+  Area area_;
+};
+
+}  // namespace tidemark::view::tui
