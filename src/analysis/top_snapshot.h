@@ -15,6 +15,7 @@
 #include "analysis/system_report.h"
 #include "analysis/top_history.h"
 #include "analysis/top_timeline.h"
+#include "analysis/top_trace.h"
 #include "model/sample.h"
 
 namespace tidemark::analysis {
@@ -64,6 +65,9 @@ struct TopSnapshot {
   // The address space that was asked for, once it was read.
   std::shared_ptr<const MapsReport> maps;
   std::string maps_failure;  // why it was not
+  // Page allocations, where they are followed; null before the first reading.
+  std::shared_ptr<const TopTrace> trace;
+  Tracing tracing = Tracing::None;
 };
 
 }  // namespace tidemark::analysis

@@ -15,6 +15,7 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/memstat.h"
+#include "cli/memstrack.h"
 #include "cli/output.h"
 
 namespace tidemark::cli {
@@ -142,6 +143,8 @@ ExitCode run(int argc, char** argv) {
   std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   base::Result<ExitCode> result = base::base_name(name) == "memstat"
                                       ? run_memstat(arguments)
+                                  : base::base_name(name) == "memstrack"
+                                      ? run_memstrack(arguments)
                                       : run_tidemark(std::move(arguments));
   if (result) return *result;
   if (result.error().kind != base::ErrorKind::Closed) {

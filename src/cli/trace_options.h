@@ -27,6 +27,8 @@ struct TraceCommandOptions {
   bool everything = false;
   bool at_peak = false;
   bool has_sample = false;  // how many to follow was said
+  bool has_no_screen = false;
+  bool prints_unasked = true;  // a report although none was asked for
   CommonOptions common;
 };
 

@@ -32,6 +32,12 @@ class TopSupply {
   virtual Snapshot take() = 0;
   // The address space of one process, until it is no longer wanted.
   virtual void want_maps(std::optional<model::ProcessId> process) = 0;
+  // Whether what it is of has come to its end, and nobody needs to look on.
+  virtual bool is_over() { return false; }
+  // Begins to follow page allocations, or ends that; where it can.
+  virtual void start_or_stop_trace() {}
+  // Looks for names of code that has none yet.
+  virtual void name_code() {}
 };
 
 // A descriptor that one thread makes readable for another.

@@ -41,6 +41,10 @@ enum class Wish : uint8_t {
   PlayOrPause,
   Faster,
   Slower,
+  Trace,     // begin to follow page allocations, or end it
+  NameCode,  // look for names of code again
+  WriteReport,
+  Freeze,  // the display, or let it go on
 };
 
 struct Request {
@@ -100,6 +104,8 @@ class View {
   virtual std::string status(const Scene& scene) const = 0;
   virtual std::vector<KeyHint> hints(const Scene& scene) const = 0;
   virtual std::vector<HelpSection> help() const = 0;
+  // The right end of the row of views, where it has something of its own.
+  virtual std::string state(const Scene& /*scene*/) const { return {}; }
   // Whether the line of the machine's memory stands in the first row.
   virtual bool has_ledger_line() const { return true; }
 };
