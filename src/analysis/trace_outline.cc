@@ -1,7 +1,5 @@
 #include "analysis/trace_outline.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -47,7 +45,8 @@ OutlineNode named_group(TraceGroup group, const std::string& name) {
   OutlineNode node;
   node.group = group;
   node.name = name;
-  node.key = name;
+  // Never empty: the kernel's image has no name.
+  node.key = (group == TraceGroup::Module ? "m:" : "g:") + name;
   return node;
 }
 
@@ -58,8 +57,9 @@ OutlineNode task_group(const TraceTask& task) {
   node.pid = task.pid;
   // Names change while a task lives; one whose start is not known has nothing
   // else.
-  node.key = fmt::format("{}:{}:{}", task.pid, task.start_ns,
-                         task.start_ns == 0 ? task.name : "");
+  node.key = "t:" + std::to_string(task.pid) + ":" +
+             std::to_string(task.start_ns) + ":" +
+             (task.start_ns == 0 ? task.name : "");
   return node;
 }
 
@@ -237,7 +237,7 @@ OutlineNode TraceOutline::node_of_frame(const OutlineNode& parent,
   node.depth = parent.depth + 1;
   const uint64_t function = function_address(frame);
   node.key = parent.key + "\n" +
-             (function != 0 ? fmt::format("{:x}", function)
+             (function != 0 ? std::to_string(function)
                             : frame.symbol + "\t" + frame.module);
   return node;
 }

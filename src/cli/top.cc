@@ -230,6 +230,7 @@ base::Result<watch::TopFeedOptions> feed_options(
   feed.budget.period_ns = options.period_ns;
   feed.budget.stall_ns = kStallNs;
   feed.users = user_labels(roots);
+  feed.trace.tells_before = true;
   std::string targets = "every process";
   if (options.targets.empty()) {
     feed.selection.everything = true;

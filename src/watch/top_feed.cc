@@ -154,6 +154,13 @@ void TopFeed::add_trace(analysis::TopSnapshot& snapshot) {
   snapshot.trace = std::move(state.trace);
   snapshot.tracing = state.tracing;
   if (!state.note.empty()) snapshot.note = std::move(state.note);
+  if (state.tracing != analysis::Tracing::Ended) return;
+  // It could not be started, or failed: the key begins another.
+  ended_trace_ = snapshot.trace;
+  if (!ended_trace_) snapshot.tracing = analysis::Tracing::None;
+  trace_.reset();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  wishes_.is_tracing = false;
 }
 
 void TopFeed::read_kernel() {

@@ -142,6 +142,8 @@ void TopReplay::load() {
         pressures_[next] = machine.pressure;
       });
   if (!walked) note_ = walked.error().what;
+  base::Result<std::optional<model::RecordedTrace>> traced = recording_.trace();
+  if (traced) recorded_trace_ = *traced;
   base::Result<model::Timeline> timeline = recording_.timeline({});
   base::Result<std::vector<model::RecordedGap>> gaps = recording_.gaps();
   if (!timeline) {
@@ -228,6 +230,34 @@ void TopReplay::fill_maps(const model::Sample& sample, const Wishes& wishes,
   }
 }
 
+// As it was read at the moment, beside the reading before it.
+void TopReplay::add_trace(size_t index, analysis::TopSnapshot& snapshot) {
+  if (!recorded_trace_) return;
+  snapshot.tracing = analysis::Tracing::Still;
+  const std::vector<model::RecordedTick>& ticks = recording_.ticks();
+  if (trace_index_ != index) {
+    trace_index_ = index;
+    trace_.reset();
+    analysis::TraceHistoryKeeper keeper;
+    if (index > 0) {
+      base::Result<model::Trace> before =
+          recording_.trace_at(ticks[index - 1].id);
+      if (before) keeper.add(*before);
+    }
+    // It had not begun then.
+    base::Result<model::Trace> trace = recording_.trace_at(ticks[index].id);
+    if (!trace) return;
+    std::shared_ptr<const model::TraceBefore> told;
+    if (trace->before)
+      told = std::make_shared<const model::TraceBefore>(*trace->before);
+    const std::shared_ptr<const analysis::TraceHistory> history =
+        keeper.add(*trace);
+    trace_ = analysis::make_top_trace(
+        std::make_shared<const model::Trace>(std::move(*trace)), history, told);
+  }
+  snapshot.trace = trace_;
+}
+
 void TopReplay::show(const Wishes& wishes) {
   const model::RecordedTick& tick = recording_.ticks()[wishes.index];
   base::Result<model::Sample> sample = recording_.sample_at(tick.id, {});
@@ -242,6 +272,7 @@ void TopReplay::show(const Wishes& wishes) {
   } else {
     note_ = sample.error().what;
   }
+  add_trace(wishes.index, snapshot);
   snapshot.note = note_;
   snapshot.history = history_at(wishes.index);
   analysis::TopPlayback playback;

@@ -68,6 +68,7 @@ class TopReplay : public TopSupply {
                      analysis::TopHistory& history) const;
   void fill_maps(const model::Sample& sample, const Wishes& wishes,
                  analysis::TopSnapshot& snapshot) const;
+  void add_trace(size_t index, analysis::TopSnapshot& snapshot);
   uint64_t time_of(size_t index) const;
 
   store::Recording recording_;  // of the thread alone
@@ -76,6 +77,10 @@ class TopReplay : public TopSupply {
   size_t tick_count_;
   std::vector<std::optional<analysis::TopMachine>> machines_;
   std::vector<model::Pressure> pressures_;
+  std::optional<model::RecordedTrace> recorded_trace_;
+  // Shared with snapshots: it is the same until another tick is shown.
+  std::shared_ptr<const analysis::TopTrace> trace_;
+  std::optional<size_t> trace_index_;
   std::string note_;
   // Where play began, of ours and of the recording.
   uint64_t began_ns_ = 0;

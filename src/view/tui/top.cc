@@ -273,9 +273,12 @@ Canvas Top::draw(uint64_t now_ns) const {
   active().draw(canvas, now, view_area(rows_));
   if (is_help_open_) {
     std::vector<HelpSection> sections = active().help();
-    sections.push_back({"TIME",
-                        {{"r", "record to a file, stop recording"},
-                         {"z", "freeze the display, go on measuring"}}});
+    HelpSection time = {"TIME", {{"z", "freeze the display, go on measuring"}}};
+    if (!active().has_own_letters()) {
+      time.lines.insert(time.lines.begin(),
+                        {"r", "record to a file, stop recording"});
+    }
+    sections.push_back(std::move(time));
     sections.push_back(
         {"ALL", {{"1-6  Tab", "view"}, {"Esc ?  q", "close this, quit"}}});
     draw_help(canvas, active().name(), sections);

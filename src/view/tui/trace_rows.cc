@@ -58,6 +58,32 @@ std::string_view program_first(std::string_view command_line) {
   return command_line;
 }
 
+// From a group down the stack of the leaf at that place of the outline, until
+// a name is wanted. Nothing is opened when none is: it may be among the frames
+// that are not shown.
+std::string open_along(const analysis::TraceOutline& outline,
+                       const OutlineNode& group, uint32_t place,
+                       const NameTest& is_wanted,
+                       std::set<std::string>& opened) {
+  std::vector<std::string> way;
+  OutlineNode at = group;
+  while (at.has_children) {
+    way.push_back(at.key);
+    const std::vector<OutlineNode> children = outline.children(at);
+    const auto next = std::find_if(
+        children.begin(), children.end(), [&](const OutlineNode& child) {
+          return place >= child.begin && place < child.end;
+        });
+    if (next == children.end()) return {};
+    if (is_wanted(next->name)) {
+      opened.insert(way.begin(), way.end());
+      return next->key;
+    }
+    at = *next;
+  }
+  return {};
+}
+
 class Lister {
  public:
   Lister(const TopTrace& trace, const TraceListing& listing,
@@ -77,12 +103,11 @@ class Lister {
     if (!is_open) return;
     const std::vector<OutlineNode> children = outline_.children(node);
     const std::vector<const OutlineNode*> shown = in_order(children, listing_);
-    // As in the report: stacks are deep, and only where they part is there
-    // something to see.
+    // Stacks are deep: where they do not part a small step must do.
     const bool is_straight =
         node.group == TraceGroup::Stack && shown.size() == 1;
     for (const OutlineNode* child : shown)
-      add(*child, is_straight ? indent : indent + 1);
+      add(*child, indent + (is_straight ? 1 : 2));
   }
 
   const analysis::TraceOutline& outline_;
@@ -141,6 +166,34 @@ std::vector<TraceRow> trace_rows(const TopTrace& trace,
                                  const TraceListing& listing,
                                  const std::set<std::string>& opened) {
   return Lister(trace, listing, opened).list();
+}
+
+std::string open_to(const TopTrace& trace, const TraceListing& listing,
+                    const NameTest& is_wanted, std::set<std::string>& opened) {
+  const analysis::TraceOutline& outline = trace.by(listing.by);
+  // Each frame is asked about once, however many stacks it is in.
+  std::vector<bool> is_match;
+  for (const model::TraceFrame& frame : trace.trace->frames)
+    is_match.push_back(is_wanted(frame.symbol));
+  for (const OutlineNode* group : in_order(outline.groups(), listing)) {
+    const std::vector<uint32_t> leaves = outline.leaves(*group);
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      const model::TraceLeaf& leaf = trace.trace->leaves[leaves[i]];
+      const uint64_t held = listing.measure == TraceMeasure::Peak
+                                ? leaf.machine_peak_pages
+                                : leaf.pages;
+      const model::TraceStack& stack = trace.trace->stacks[leaf.stack];
+      if (held == 0 || std::none_of(stack.begin(), stack.end(),
+                                    [&](uint32_t f) { return is_match[f]; })) {
+        continue;
+      }
+      const std::string key =
+          open_along(outline, *group, group->begin + static_cast<uint32_t>(i),
+                     is_wanted, opened);
+      if (!key.empty()) return key;
+    }
+  }
+  return {};
 }
 
 void open_way(const TopTrace& trace, const TraceListing& listing,

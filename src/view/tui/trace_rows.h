@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,7 +30,7 @@ struct TraceListing {
 
 struct TraceRow {
   analysis::OutlineNode node;
-  uint32_t indent = 0;
+  uint32_t indent = 0;  // columns
   bool is_open = false;
 };
 
@@ -40,13 +41,23 @@ uint64_t measured_pages(const analysis::OutlineNode& node,
 // before.
 std::optional<int64_t> pages_per_second(const analysis::TopTrace& trace,
                                         const analysis::OutlineNode& node);
-// "ext4", "kernel itself", "417 osm2pgsql -d x", "do_wp_page", safe to be drawn.
+// "ext4", "kernel itself", "417 osm2pgsql -d x", "do_wp_page", safe to be
+// drawn.
 std::string row_name(const analysis::OutlineNode& node, bool has_programs);
 
 // In order; nothing of which there is nothing.
 std::vector<TraceRow> trace_rows(const analysis::TopTrace& trace,
                                  const TraceListing& listing,
                                  const std::set<std::string>& opened);
+
+// What a row is looked for by.
+using NameTest = std::function<bool(const std::string&)>;
+
+// The first node by such a name, wherever it is closed: opens the way to it and
+// gives its key. Empty when there is none.
+std::string open_to(const analysis::TopTrace& trace,
+                    const TraceListing& listing, const NameTest& is_wanted,
+                    std::set<std::string>& opened);
 
 // Opens a node and what is below it as far as there is but one way.
 void open_way(const analysis::TopTrace& trace, const TraceListing& listing,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <functional>
@@ -94,11 +95,14 @@ void TraceTable::draw_sums(int at) const {
           ? base::short_size(trace.peak_pages * trace.page_size_bytes)
           : "?",
       trace.has_peaks ? Role::Strong : Role::Unknown);
-  const uint64_t lost = trace.faults.lost_events + trace.faults.missed_events +
-                        trace.faults.table_full + trace.faults.out_of_range;
+  // What is_exact() goes by; missed on top of our own programs are others.
+  const uint64_t lost = trace.faults.lost_events + trace.faults.table_full +
+                        trace.faults.out_of_range;
   put("lost", base::grouped(lost), lost > 0 ? Role::Unknown : Role::Strong);
   put("untracked frees", base::grouped(trace.faults.untracked_freed),
       Role::Strong);
+  if (trace.faults.missed_events > 0 && canvas_.columns() >= kWideColumns)
+    put("missed", base::grouped(trace.faults.missed_events), Role::Unknown);
   std::string means(model::trace_backend_token(trace.backend));
   if (trace.sample_period > 1) {
     means += fmt::format(", 1 page in {}", trace.sample_period);
@@ -111,6 +115,7 @@ void TraceTable::draw_sums(int at) const {
 }
 
 void TraceTable::draw_picture(int at, int rows) const {
+  if (rows <= 0) return;
   const std::vector<uint64_t>& pages = trace_.history->total_pages;
   const std::vector<std::u32string> picture = tall_trend(
       look_, optional_values(pages), trace_.trace->peak_pages,
@@ -145,7 +150,10 @@ void TraceTable::draw_head(int at) const {
 
 void TraceTable::draw_name(int at, const TraceRow& row) const {
   const OutlineNode& node = row.node;
-  const int column = 1 + 2 * static_cast<int>(row.indent);
+  // However deep it is, something of its name can be read.
+  constexpr int kLeastName = 24;
+  const int column = 1 + std::clamp(static_cast<int>(row.indent), 0,
+                                    std::max(layout_.name_end - kLeastName, 0));
   if (node.has_children)
     canvas_.put(column, at, row.is_open ? "▾" : "▸", paint(Role::Dim));
   Paint ink =

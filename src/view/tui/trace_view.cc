@@ -42,6 +42,7 @@ class TraceView : public View {
   char32_t number() const override { return U'4'; }
   std::string_view name() const override { return "Trace"; }
   bool has_ledger_line() const override { return false; }
+  bool has_own_letters() const override { return true; }
 
   void arrange(const Scene& scene, int columns, const Area& area) override {
     columns_ = columns;
@@ -87,6 +88,8 @@ class TraceView : public View {
   Answer measure_next(const Scene& scene);
   Answer sort_next(const Scene& scene);
   Answer find(bool is_forward, bool includes_chosen);
+  Answer find_closed(const Scene& scene);
+  bool is_found(const std::string& name) const;
 
   TraceListing listing_;
   bool has_chosen_grouping_ = false;
@@ -246,6 +249,9 @@ Answer TraceView::group_next(const Scene& scene) {
       (place_of(kGroupings, listing_.by) + 1) % std::size(kGroupings);
   listing_.by = kGroupings[next];
   has_chosen_grouping_ = true;
+  // They are other items altogether.
+  cursor_ = {};
+  chosen_key_.clear();
   relist(scene);
   return taken();
 }
@@ -268,23 +274,36 @@ Answer TraceView::sort_next(const Scene& scene) {
   return taken("sorted by " + std::string(kSortWords[next]));
 }
 
+bool TraceView::is_found(const std::string& name) const {
+  return std::search(name.begin(), name.end(), find_.begin(), find_.end(),
+                     [](char a, char b) {
+                       return std::tolower(static_cast<unsigned char>(a)) ==
+                              std::tolower(static_cast<unsigned char>(b));
+                     }) != name.end();
+}
+
+// What no row has may be in a stack that is closed. Not while somebody types:
+// that would open many.
+Answer TraceView::find_closed(const Scene& scene) {
+  const std::string key = open_to(
+      *scene.snapshot->trace, listing_,
+      [&](const std::string& name) { return is_found(name); }, opened_);
+  if (key.empty())
+    return taken("'" + base::visible(find_) + "' is in no stack");
+  chosen_key_ = key;
+  relist(scene);
+  return taken();
+}
+
 Answer TraceView::find(bool is_forward, bool includes_chosen) {
   if (find_.empty()) return taken("nothing to find; / asks for it");
   const size_t count = rows_.size();
-  const auto matches = [&](const TraceRow& row) {
-    const std::string text = row_name(row.node, true);
-    return std::search(text.begin(), text.end(), find_.begin(), find_.end(),
-                       [](char a, char b) {
-                         return std::tolower(static_cast<unsigned char>(a)) ==
-                                std::tolower(static_cast<unsigned char>(b));
-                       }) != text.end();
-  };
   for (size_t step = includes_chosen ? 0 : 1; step <= count && count > 0;
        ++step) {
     const size_t i = is_forward
                          ? (cursor_.chosen + step) % count
                          : (cursor_.chosen + count - step % count) % count;
-    if (!matches(rows_[i])) continue;
+    if (!is_found(row_name(rows_[i].node, true))) continue;
     cursor_.chosen = i;
     cursor_.settle(count, table_rows());
     remember();
@@ -294,10 +313,16 @@ Answer TraceView::find(bool is_forward, bool includes_chosen) {
 }
 
 Answer TraceView::tell(Prompt prompt, const std::string& text, bool is_final,
-                       const Scene& /*scene*/) {
+                       const Scene& scene) {
   if (prompt == Prompt::Find) {
     find_ = text;
-    return text.empty() ? taken() : find(true, true);
+    if (text.empty()) return taken();
+    const auto is_listed = [&](const TraceRow& row) {
+      return is_found(row_name(row.node, true));
+    };
+    const bool is_closed = is_final && scene.snapshot->trace &&
+                           std::none_of(rows_.begin(), rows_.end(), is_listed);
+    return is_closed ? find_closed(scene) : find(true, true);
   }
   if (prompt == Prompt::Filter && is_final)
     return taken("filters are of processes; / finds here");

@@ -106,6 +106,8 @@ class View {
   virtual std::vector<HelpSection> help() const = 0;
   // The right end of the row of views, where it has something of its own.
   virtual std::string state(const Scene& /*scene*/) const { return {}; }
+  // Whether r, p and t mean something else here than in the other views.
+  virtual bool has_own_letters() const { return false; }
   // Whether the line of the machine's memory stands in the first row.
   virtual bool has_ledger_line() const { return true; }
 };
