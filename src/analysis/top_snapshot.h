@@ -16,6 +16,7 @@
 #include "analysis/top_history.h"
 #include "analysis/top_slow.h"
 #include "analysis/top_timeline.h"
+#include "analysis/top_trace.h"
 #include "model/sample.h"
 
 namespace tidemark::analysis {
@@ -66,6 +67,9 @@ struct TopSnapshot {
   std::shared_ptr<const MapsReport> maps;
   std::string maps_failure;  // why it was not
   TopSlow slow;              // what is read less often than the rest
+  // Page allocations, where they are followed; null before the first reading.
+  std::shared_ptr<const TopTrace> trace;
+  Tracing tracing = Tracing::None;
 };
 
 }  // namespace tidemark::analysis

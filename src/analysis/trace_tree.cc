@@ -37,9 +37,8 @@ struct Growing {
 Step frame_step(const TraceFrame& frame) {
   Step step;
   // A function is one node, wherever in it the call is.
-  const uint64_t function =
-      frame.address > frame.offset ? frame.address - frame.offset : 0;
-  step.key = {function, 0, frame.symbol, frame.module, frame.loads};
+  step.key = {function_address(frame), 0, frame.symbol, frame.module,
+              frame.loads};
   step.node.group = TraceGroup::Stack;
   step.node.name = frame.symbol;
   step.node.module = frame.module;
@@ -95,20 +94,6 @@ std::vector<Step> steps_of(const Trace& trace, const TraceLeaf& leaf,
   return steps;
 }
 
-void add(const Trace& trace, const TraceLeaf& leaf, TraceNumbers& numbers) {
-  numbers.pages += leaf.pages;
-  numbers.machine_peak_pages += leaf.machine_peak_pages;
-  numbers.peak_pages += leaf.peak_pages;
-  if (trace.tasks[leaf.task].folded_count == 0) {
-    numbers.least_peak_pages =
-        std::max(numbers.least_peak_pages, leaf.peak_pages);
-  }
-  numbers.allocation_count += leaf.allocation_count;
-  const std::optional<Growth> growth = growth_of(trace, leaf);
-  if (growth) numbers.grown_pages += growth->grown_pages;
-  numbers.oldest_ns = std::max(numbers.oldest_ns, leaf.held_ns);
-}
-
 // The exact peaks of tasks, which a sum over their leaves cannot give.
 using TaskPeaks = std::map<Key, TraceNumbers>;
 
@@ -125,17 +110,10 @@ TaskPeaks peaks_of_tasks(const Trace& trace) {
   return peaks;
 }
 
-// A node cannot have held less at its peak than it was ever seen to hold, nor
-// more than what it is part of.
 void tighten(Growing& growing, uint64_t most_pages) {
-  TraceNumbers& total = growing.node.total;
-  total.peak_pages = std::min(total.peak_pages, most_pages);
-  total.least_peak_pages =
-      std::max({total.least_peak_pages, total.pages, total.machine_peak_pages});
-  // Races between two counters of the kernel's are a page or two wide.
-  total.peak_pages = std::max(total.peak_pages, total.least_peak_pages);
+  tighten_peak(most_pages, growing.node.total);
   for (auto& [key, child] : growing.children)
-    tighten(*child, total.peak_pages);
+    tighten(*child, growing.node.total.peak_pages);
 }
 
 uint64_t size_of(const TraceNode& node, TraceOrder order) {
@@ -185,6 +163,33 @@ TraceNode grown(Growing growing) {
 
 }  // namespace
 
+void add_leaf(const Trace& trace, const TraceLeaf& leaf,
+              TraceNumbers& numbers) {
+  numbers.pages += leaf.pages;
+  numbers.machine_peak_pages += leaf.machine_peak_pages;
+  numbers.peak_pages += leaf.peak_pages;
+  if (trace.tasks[leaf.task].folded_count == 0) {
+    numbers.least_peak_pages =
+        std::max(numbers.least_peak_pages, leaf.peak_pages);
+  }
+  numbers.allocation_count += leaf.allocation_count;
+  const std::optional<Growth> growth = growth_of(trace, leaf);
+  if (growth) numbers.grown_pages += growth->grown_pages;
+  numbers.oldest_ns = std::max(numbers.oldest_ns, leaf.held_ns);
+}
+
+void tighten_peak(uint64_t most_pages, TraceNumbers& numbers) {
+  numbers.peak_pages = std::min(numbers.peak_pages, most_pages);
+  numbers.least_peak_pages = std::max(
+      {numbers.least_peak_pages, numbers.pages, numbers.machine_peak_pages});
+  // Races between two counters of the kernel's are a page or two wide.
+  numbers.peak_pages = std::max(numbers.peak_pages, numbers.least_peak_pages);
+}
+
+uint64_t function_address(const TraceFrame& frame) {
+  return frame.address > frame.offset ? frame.address - frame.offset : 0;
+}
+
 std::string task_name(const TraceTask& task) {
   if (!task.command_line.empty()) return task.command_line;
   return "[" + task.name + "]";
@@ -195,7 +200,7 @@ TraceNode make_trace_tree(const Trace& trace, const TraceTreeOptions& options) {
   Growing root;
   for (const TraceLeaf& leaf : trace.leaves) {
     Growing* at = &root;
-    add(trace, leaf, at->node.total);
+    add_leaf(trace, leaf, at->node.total);
     for (Step& step : steps_of(trace, leaf, options.groups)) {
       std::unique_ptr<Growing>& child = at->children[step.key];
       if (!child) {
@@ -207,7 +212,7 @@ TraceNode make_trace_tree(const Trace& trace, const TraceTreeOptions& options) {
         child->node.address = std::min(child->node.address, step.node.address);
       }
       at = child.get();
-      add(trace, leaf, at->node.total);
+      add_leaf(trace, leaf, at->node.total);
     }
     at->node.own_pages += leaf.pages;
   }

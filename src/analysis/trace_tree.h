@@ -64,6 +64,18 @@ struct TraceTreeOptions {
   size_t top = 0;
 };
 
+// What one leaf adds to everything it is part of.
+void add_leaf(const model::Trace& trace, const model::TraceLeaf& leaf,
+              TraceNumbers& numbers);
+
+// A node cannot have held less at its peak than it was ever seen to hold, nor
+// more than what it is part of.
+void tighten_peak(uint64_t most_pages, TraceNumbers& numbers);
+
+// Where a function begins: one whose code is entered at many places is one.
+// 0: not known.
+uint64_t function_address(const model::TraceFrame& frame);
+
 // What people call the task: its command line, or its name in brackets when it
 // has none.
 std::string task_name(const model::TraceTask& task);

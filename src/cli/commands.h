@@ -14,6 +14,8 @@ Command top_command();
 Command kmap_command();
 Command objects_command();
 Command trace_command();
+// As trace, called by that name.
+Command memstrack_command();
 Command record_command();
 Command peak_command();
 Command replay_command();

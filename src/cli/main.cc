@@ -142,10 +142,10 @@ ExitCode run(int argc, char** argv) {
   const std::string_view name = argc > 0 ? argv[0] : "tidemark";
   std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
   const std::string_view base_name = base::base_name(name);
-  if (base_name == "memstrack") arguments = memstrack_arguments(arguments);
-  base::Result<ExitCode> result = base_name == "memstat"
-                                      ? run_memstat(arguments)
-                                      : run_tidemark(std::move(arguments));
+  base::Result<ExitCode> result =
+      base_name == "memstat"     ? run_memstat(arguments)
+      : base_name == "memstrack" ? run_memstrack(arguments)
+                                 : run_tidemark(std::move(arguments));
   if (result) return *result;
   if (result.error().kind != base::ErrorKind::Closed) {
     print_error(result.error());

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/output.h"
+
 namespace tidemark::cli {
 namespace {
 
@@ -14,11 +18,10 @@ bool names_a_backend(const std::string& word) {
          word.starts_with("--pageowner-file");
 }
 
-}  // namespace
-
-std::vector<std::string> memstrack_arguments(
+// What `memstrack ARGUMENTS` means in options of ours.
+std::vector<std::string> trace_arguments(
     const std::vector<std::string>& arguments) {
-  std::vector<std::string> ours = {"trace"};
+  std::vector<std::string> ours;
   // A backend that was asked for is the only one.
   if (std::ranges::none_of(arguments, names_a_backend)) {
     ours.emplace_back("--early");
@@ -26,9 +29,34 @@ std::vector<std::string> memstrack_arguments(
       ours.insert(ours.end(), {"--refresh", "1s"});
     }
   }
-  for (const std::string& word : arguments)
-    ours.push_back(word == "-?" ? "--help" : word);
+  ours.insert(ours.end(), arguments.begin(), arguments.end());
   return ours;
+}
+
+}  // namespace
+
+// All its options are among those of `trace`. What differs: without --report
+// nothing is printed.
+base::Result<ExitCode> run_memstrack(
+    const std::vector<std::string>& arguments) {
+  const Command command = memstrack_command();
+  const auto wants_help = [](const std::string& word) {
+    return word == "--help" || word == "-h" || word == "-?";
+  };
+  if (std::ranges::any_of(arguments, wants_help)) {
+    base::Result<Output> output = Output::open("");
+    if (!output) return output.error();
+    base::Status status = output->write(command_help(command));
+    if (!status) return status.error();
+    return ExitCode::Done;
+  }
+  base::Status status =
+      parse_options(command.options, trace_arguments(arguments));
+  if (!status) {
+    return base::fail(status.error().kind, status.error().what,
+                      "`memstrack --help` lists the options");
+  }
+  return command.run();
 }
 
 }  // namespace tidemark::cli

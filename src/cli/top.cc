@@ -15,6 +15,8 @@
 #include "cli/moments.h"
 #include "cli/recording_head.h"
 #include "cli/targets.h"
+#include "cli/top_screen.h"
+#include "cli/trace_screen.h"
 #include "source/roots.h"
 #include "view/tui/screen.h"
 #include "view/tui/top.h"
@@ -55,13 +57,13 @@ class TopLoop {
   // One of `feed` and `replay` is the supply, the other null.
   TopLoop(view::tui::Screen& screen, watch::StopSignals& signals,
           watch::TopSupply& supply, watch::TopFeed* feed,
-          watch::TopReplay* replay)
+          watch::TopReplay* replay, const view::tui::Top::Start& start = {})
       : screen_(screen),
         signals_(signals),
         supply_(supply),
         feed_(feed),
         replay_(replay),
-        top_(screen.look(), screen.columns(), screen.rows()) {}
+        top_(screen.look(), screen.columns(), screen.rows(), start) {}
 
   base::Result<ExitCode> run() {
     while (!is_over_) {
@@ -131,6 +133,8 @@ class TopLoop {
     }
     top_.take(snapshot);
     tell_needs();
+    latest_ = snapshot;
+    if (supply_.is_over()) is_over_ = true;
   }
 
   // All that are there: one frame answers them together.
@@ -167,6 +171,18 @@ class TopLoop {
         if (feed_ == nullptr) break;
         is_recording_ = !is_recording_;
         feed_->record_to(is_recording_ ? recording_name() : "");
+        break;
+      case Wish::Trace:
+        supply_.start_or_stop_trace();
+        break;
+      case Wish::NameCode:
+        supply_.name_code();
+        break;
+      case Wish::WriteReport:
+        if (latest_ && latest_->trace) {
+          top_.say(write_trace_report(*latest_->trace->trace),
+                   base::monotonic_ns());
+        }
         break;
       default:
         if (replay_ != nullptr) steer(request);
@@ -219,6 +235,7 @@ class TopLoop {
   watch::TopFeed* feed_;
   watch::TopReplay* replay_;
   view::tui::Top top_;
+  watch::TopSupply::Snapshot latest_;  // null: none was taken
   std::string note_;
   analysis::TopNeeds needs_;
   bool is_recording_ = false;
@@ -234,6 +251,7 @@ base::Result<watch::TopFeedOptions> feed_options(
   feed.budget.period_ns = options.period_ns;
   feed.budget.stall_ns = kStallNs;
   feed.users = user_labels(roots);
+  feed.trace.tells_before = true;
   std::string targets = "every process";
   if (options.targets.empty()) {
     feed.selection.everything = true;
@@ -241,6 +259,8 @@ base::Result<watch::TopFeedOptions> feed_options(
     base::Result<std::vector<model::ProcessId>> found =
         find_targets(roots, options.targets);
     if (!found) return found.error();
+    // A trace that is begun is of the same, where it can be of one alone.
+    if (found->size() == 1) feed.trace.trace.filter.tree_pid = (*found)[0].pid;
     feed.selection.targets = std::move(*found);
     targets.clear();
     for (const std::string& target : options.targets)
@@ -253,7 +273,8 @@ base::Result<watch::TopFeedOptions> feed_options(
 }
 
 base::Result<ExitCode> run_replay_top(const TopCommandOptions& options,
-                                      const std::string& path) {
+                                      const std::string& path,
+                                      const view::tui::Top::Start& start) {
   base::Result<store::Recording> recording = open_recording(path);
   if (!recording) return recording.error();
   base::Result<size_t> first = find_moment_or_peak(*recording, options.at);
@@ -267,7 +288,8 @@ base::Result<ExitCode> run_replay_top(const TopCommandOptions& options,
       watch::TopReplay::start(std::move(*recording), *first,
                               find_moment_or_peak);
   if (!replay) return replay.error();
-  return TopLoop(*screen, *signals, **replay, nullptr, replay->get()).run();
+  return TopLoop(*screen, *signals, **replay, nullptr, replay->get(), start)
+      .run();
 }
 
 base::Result<ExitCode> run_live_top(const TopCommandOptions& options) {
@@ -299,7 +321,7 @@ base::Result<ExitCode> run_top(const TopCommandOptions& options) {
     return base::fail(ErrorKind::Misused, "a recording is looked at alone",
                       "tidemark top FILE.tdm");
   }
-  return run_replay_top(options, options.targets.front());
+  return run_replay_top(options, options.targets.front(), {});
 }
 
 void add_top_options(OptionTable& table, TopCommandOptions& o) {
@@ -346,6 +368,23 @@ void add_top_options(OptionTable& table, TopCommandOptions& o) {
 }
 
 }  // namespace
+
+base::Result<ExitCode> show_supply(view::tui::Screen& screen,
+                                   watch::StopSignals& signals,
+                                   watch::TopSupply& supply,
+                                   const view::tui::Top::Start& start) {
+  return TopLoop(screen, signals, supply, nullptr, nullptr, start).run();
+}
+
+base::Result<ExitCode> show_recording(const std::string& path,
+                                      const std::string& at,
+                                      const view::tui::ScreenOptions& options,
+                                      const view::tui::Top::Start& start) {
+  TopCommandOptions top;
+  top.at = at;
+  top.screen = options;
+  return run_replay_top(top, path, start);
+}
 
 Command top_command() {
   auto options = std::make_shared<TopCommandOptions>();

@@ -15,6 +15,7 @@
 #include "cli/trace_notes.h"
 #include "cli/trace_options.h"
 #include "cli/trace_recording.h"
+#include "cli/trace_screen.h"
 #include "source/cgroups.h"
 #include "source/gfp_filter.h"
 #include "source/kernel_files.h"
@@ -151,6 +152,13 @@ base::Result<ExitCode> run_page_owner(
   base::Result<model::Trace> trace =
       read_page_owner_trace(roots, options.notes);
   if (!trace) return trace.error();
+  if (wants_screen(options)) {
+    const std::string& file = options.notes.page_owner_file;
+    base::Status shown =
+        show_trace(roots, options, file.empty() ? "page_owner" : file, *trace);
+    if (!shown) return shown.error();
+    if (!is_report_asked_for(options)) return ExitCode::Done;
+  }
   base::Status status =
       print(options, source::read_slabinfo(roots), *trace, specs, *output);
   if (!status) return status.error();
@@ -175,6 +183,11 @@ base::Result<ExitCode> run_recorded(
   if (!trace) return trace.error();
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
+  if (wants_screen(options)) {
+    base::Status shown = show_recorded_trace(options);
+    if (!shown) return shown.error();
+    if (!is_report_asked_for(options)) return ExitCode::Done;
+  }
   warn_of_losses(*trace, options.common);
   base::Status status = print(
       options,
@@ -231,10 +244,10 @@ base::Result<ExitCode> run_live(
   options.watch.sees_growth =
       has(specs, TraceReportKind::Growth) || wants_page(options.common);
   options.watch.follows_slab |= has(specs, TraceReportKind::Slab);
-  options.watch.tells_before =
-      !options.watch.trace.with_user_stacks &&
-      (has(specs, TraceReportKind::Modules) ||
-       options.common.format != Format::Text || *recorder != nullptr);
+  options.watch.tells_before = !options.watch.trace.with_user_stacks &&
+                               (has(specs, TraceReportKind::Modules) ||
+                                options.common.format != Format::Text ||
+                                *recorder != nullptr || wants_screen(options));
   TraceLine line(options.common);
   watch::TraceHooks hooks;
   hooks.progress = [&](const watch::TraceProgress& progress) {
@@ -251,14 +264,19 @@ base::Result<ExitCode> run_live(
           print(options, source::read_slabinfo(roots), trace, specs, *output));
     };
   }
+  const bool has_screen = wants_screen(options);
   base::Result<watch::TraceOutcome> outcome =
-      watch::watch_trace(roots, options.watch, hooks);
+      has_screen ? watch_trace_on_screen(roots, options, hooks)
+                 : watch::watch_trace(roots, options.watch, hooks);
   line.wipe();
   if (!outcome) return outcome.error();
   warn_of_losses(outcome->trace, options.common);
   if (*recorder) say_recorded(options.common, **recorder);
   // Who is quiet about a recording wants the file alone.
-  if (!*recorder || !options.common.quiet) {
+  const bool is_printed =
+      (!*recorder || !options.common.quiet) &&
+      (options.prints_unasked || is_report_asked_for(options));
+  if (is_printed) {
     status = print(options, source::read_slabinfo(roots), outcome->trace, specs,
                    *output);
     if (!status) return status.error();
@@ -418,10 +436,9 @@ base::Result<ExitCode> run_trace(TraceCommandOptions options) {
   return run_live(std::move(options), *roots, *specs);
 }
 
-}  // namespace
-
-Command trace_command() {
+Command make_trace_command(bool prints_unasked) {
   auto options = std::make_shared<TraceCommandOptions>();
+  options->prints_unasked = prints_unasked;
   Command command;
   command.name = "trace";
   command.summary =
@@ -455,6 +472,16 @@ Command trace_command() {
   add_trace_options(command.options, *options);
   command.run = [options] { return run_trace(*options); };
   return command;
+}
+
+}  // namespace
+
+Command trace_command() {
+  return make_trace_command(true);
+}
+
+Command memstrack_command() {
+  return make_trace_command(false);
 }
 
 }  // namespace tidemark::cli

@@ -171,8 +171,10 @@ void add_trace_options(OptionTable& table, TraceCommandOptions& options) {
              options.at_peak);
   table.flag("--pages", "count in pages instead of bytes",
              options.text.in_pages);
-  table.flag("--notui", "taken for memstrack's sake: there is no screen here",
-             [] {});
+  table.flag("--notui",
+             "no screen: on a terminal, without a command, the trace view of "
+             "`top` is opened otherwise",
+             options.has_no_screen);
   add_backend(table, options);
   add_trace_boot_options(table, options.boot, options.watch);
   add_filters(table, options);

@@ -29,6 +29,8 @@ struct TraceCommandOptions {
   bool at_peak = false;
   bool has_sample = false;  // how many to follow was said
   TraceBootOptions boot;
+  bool has_no_screen = false;
+  bool prints_unasked = true;  // a report although none was asked for
   CommonOptions common;
 };
 

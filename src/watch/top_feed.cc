@@ -1,13 +1,13 @@
 #include "watch/top_feed.h"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/page_size.h"
+#include "source/machine_reader.h"
 #include "source/process_reader.h"
+#include "source/process_source.h"
 #include "source/system_source.h"
 #include "watch/process_maps.h"
 
@@ -106,20 +106,59 @@ TopFeed::Wishes TopFeed::wait_until(uint64_t monotonic_ns,
   return wishes_;
 }
 
-void TopFeed::add_own_cost() {
-  const uint64_t now = base::monotonic_ns();
-  const uint64_t cpu = base::own_cpu_ns();
-  if (cost_time_ns_ != 0 && now > cost_time_ns_) {
-    current_.own_cpu_millionths =
-        (cpu - cost_cpu_ns_) * 1'000'000 / (now - cost_time_ns_);
+void TopFeed::start_or_stop_trace() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    wishes_.is_tracing = !wishes_.is_tracing;
   }
-  cost_time_ns_ = now;
-  cost_cpu_ns_ = cpu;
-  if (!roots_.is_live) return;
-  const source::CgroupHierarchy no_cgroups;
-  source::ProcessReader reader(roots_, no_cgroups, {});
-  const base::Result<model::Statm> own = reader.read_statm(::getpid());
-  if (own) current_.own_bytes = own->resident_pages * base::page_bytes();
+  changed_.notify_one();
+}
+
+void TopFeed::name_code() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++wishes_.naming_count;
+  }
+  changed_.notify_one();
+}
+
+void TopFeed::serve_trace(const Wishes& wishes) {
+  if (trace_ && named_count_ != wishes.naming_count) trace_->name_code();
+  named_count_ = wishes.naming_count;
+  if (wishes.is_tracing && !trace_) {
+    base::Result<std::unique_ptr<TraceFeed>> started =
+        TraceFeed::start(roots_, options_.trace, [] {});
+    if (!started) {
+      current_.note = started.error().what;
+      return;
+    }
+    ended_trace_.reset();
+    trace_ = std::move(*started);
+  } else if (!wishes.is_tracing && trace_) {
+    // What failed has told why.
+    static_cast<void>(trace_->finish());
+    ended_trace_ = trace_->state().trace;
+    trace_.reset();
+  }
+  add_trace(current_);
+}
+
+void TopFeed::add_trace(analysis::TopSnapshot& snapshot) {
+  snapshot.trace = ended_trace_;
+  snapshot.tracing =
+      ended_trace_ ? analysis::Tracing::Ended : analysis::Tracing::None;
+  if (!trace_) return;
+  TraceFeed::State state = trace_->state();
+  snapshot.trace = std::move(state.trace);
+  snapshot.tracing = state.tracing;
+  if (!state.note.empty()) snapshot.note = std::move(state.note);
+  if (state.tracing != analysis::Tracing::Ended) return;
+  // It could not be started, or failed: the key begins another.
+  ended_trace_ = snapshot.trace;
+  if (!ended_trace_) snapshot.tracing = analysis::Tracing::None;
+  trace_.reset();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  wishes_.is_tracing = false;
 }
 
 void TopFeed::read_kernel() {
@@ -211,7 +250,8 @@ void TopFeed::tick(const Ticker::Tick& tick, const Wishes& wishes) {
     const std::string trouble = recorder_->trouble();
     if (!trouble.empty()) current_.note = trouble;
   }
-  add_own_cost();
+  add_trace(current_);
+  cost_.add_to(roots_, current_);
   serve_maps(wishes);
   publish();
 }
@@ -227,6 +267,7 @@ void TopFeed::run() {
       if (wishes == before || wishes.is_stopping) continue;
       serve_recording(wishes);
       serve_maps(wishes);
+      serve_trace(wishes);
       publish();
     }
     if (!wishes.is_stopping) tick(next, wishes);

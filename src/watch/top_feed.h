@@ -17,11 +17,13 @@
 #include "model/recording.h"
 #include "source/roots.h"
 #include "watch/loop.h"
+#include "watch/own_cost.h"
 #include "watch/record_source.h"
 #include "watch/top_digest.h"
 #include "watch/top_recorder.h"
 #include "watch/top_slow_reader.h"
 #include "watch/top_supply.h"
+#include "watch/trace_feed.h"
 
 namespace tidemark::watch {
 
@@ -31,6 +33,7 @@ struct TopFeedOptions {
   BudgetOptions budget;
   std::vector<analysis::UserLabel> users;
   model::RecordingInfo recording_info;  // of recordings that are begun
+  TraceWatchOptions trace;              // of one that is begun
 };
 
 class TopFeed : public TopSupply {
@@ -49,6 +52,8 @@ class TopFeed : public TopSupply {
   void want(const analysis::TopNeeds& needs) override;
   // Begins a recording of what is read from now on; empty: ends it.
   void record_to(std::string path);
+  void start_or_stop_trace() override;
+  void name_code() override;
 
  private:
   TopFeed(const source::Roots& roots, TopFeedOptions options, WakeUp wake);
@@ -58,6 +63,8 @@ class TopFeed : public TopSupply {
     std::string record_path;
     std::optional<model::ProcessId> timeline_of;
     uint64_t news = 0;  // of the slow reader
+    bool is_tracing = false;
+    uint64_t naming_count = 0;  // how often names were asked for
     bool is_stopping = false;
     bool operator==(const Wishes&) const = default;
   };
@@ -69,7 +76,8 @@ class TopFeed : public TopSupply {
   base::Status collect(const Ticker::Tick& tick);
   void serve_maps(const Wishes& wishes);
   void serve_recording(const Wishes& wishes);
-  void add_own_cost();
+  void serve_trace(const Wishes& wishes);
+  void add_trace(analysis::TopSnapshot& snapshot);
   void read_kernel();
   void publish();
 
@@ -87,8 +95,11 @@ class TopFeed : public TopSupply {
   std::optional<model::ProcessId> maps_of_;
   uint64_t maps_read_ns_ = 0;
   uint64_t kernel_read_ns_ = 0;
-  uint64_t cost_cpu_ns_ = 0;
-  uint64_t cost_time_ns_ = 0;
+  OwnCost cost_;
+  std::unique_ptr<TraceFeed> trace_;
+  // The last of one that has ended; shared with snapshots.
+  std::shared_ptr<const analysis::TopTrace> ended_trace_;
+  uint64_t named_count_ = 0;
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -159,6 +159,8 @@ void TopReplay::load() {
     machine_ticks_[next] = {machine.vmstat.oom_kill_count, machine.pressure};
   });
   if (!walked) note_ = walked.error().what;
+  base::Result<std::optional<model::RecordedTrace>> traced = recording_.trace();
+  if (traced) recorded_trace_ = *traced;
   const base::Result<std::optional<model::RecordedVms>> vms = recording_.vms();
   has_vms_ = vms && vms->has_value();
   file_id_ = inode_of(recording_.path());
@@ -313,6 +315,34 @@ std::string TopReplay::file_trouble() const {
          " was replaced or removed: this is still the one before";
 }
 
+// As it was read at the moment, beside the reading before it.
+void TopReplay::add_trace(size_t index, analysis::TopSnapshot& snapshot) {
+  if (!recorded_trace_) return;
+  snapshot.tracing = analysis::Tracing::Still;
+  const std::vector<model::RecordedTick>& ticks = recording_.ticks();
+  if (trace_index_ != index) {
+    trace_index_ = index;
+    trace_.reset();
+    analysis::TraceHistoryKeeper keeper;
+    if (index > 0) {
+      base::Result<model::Trace> before =
+          recording_.trace_at(ticks[index - 1].id);
+      if (before) keeper.add(*before);
+    }
+    // It had not begun then.
+    base::Result<model::Trace> trace = recording_.trace_at(ticks[index].id);
+    if (!trace) return;
+    std::shared_ptr<const model::TraceBefore> told;
+    if (trace->before)
+      told = std::make_shared<const model::TraceBefore>(*trace->before);
+    const std::shared_ptr<const analysis::TraceHistory> history =
+        keeper.add(*trace);
+    trace_ = analysis::make_top_trace(
+        std::make_shared<const model::Trace>(std::move(*trace)), history, told);
+  }
+  snapshot.trace = trace_;
+}
+
 void TopReplay::show(const Wishes& wishes) {
   if (wishes.needs.timeline_of != timeline_of_)
     make_timeline(wishes.needs.timeline_of);
@@ -329,6 +359,7 @@ void TopReplay::show(const Wishes& wishes) {
   } else {
     note_ = sample.error().what;
   }
+  add_trace(wishes.index, snapshot);
   const std::string trouble = file_trouble();
   snapshot.note = trouble.empty() ? note_ : trouble;
   fill_slow(wishes, snapshot);

@@ -76,6 +76,7 @@ class TopReplay : public TopSupply {
                      analysis::TopHistory& history) const;
   void fill_maps(const model::Sample& sample, const Wishes& wishes,
                  analysis::TopSnapshot& snapshot) const;
+  void add_trace(size_t index, analysis::TopSnapshot& snapshot);
   uint64_t time_of(size_t index) const;
 
   store::Recording recording_;  // of the thread alone
@@ -87,6 +88,10 @@ class TopReplay : public TopSupply {
   std::optional<model::ProcessId> timeline_of_;
   bool has_vms_ = false;
   uint64_t file_id_ = 0;  // its inode when it was opened; 0: not known
+  std::optional<model::RecordedTrace> recorded_trace_;
+  // Shared with snapshots: it is the same until another tick is shown.
+  std::shared_ptr<const analysis::TopTrace> trace_;
+  std::optional<size_t> trace_index_;
   std::string note_;
   // Where play began, of ours and of the recording.
   uint64_t began_ns_ = 0;

@@ -33,7 +33,13 @@ class TopSupply {
   // The address space of one process, until it is no longer wanted.
   virtual void want_maps(std::optional<model::ProcessId> process) = 0;
   // What is read on slower clocks, as long as it is wanted.
-  virtual void want(const analysis::TopNeeds& needs) = 0;
+  virtual void want(const analysis::TopNeeds& /*needs*/) {}
+  // Whether what it is of has come to its end, and nobody needs to look on.
+  virtual bool is_over() { return false; }
+  // Begins to follow page allocations, or ends that; where it can.
+  virtual void start_or_stop_trace() {}
+  // Looks for names of code that has none yet.
+  virtual void name_code() {}
 };
 
 // A descriptor that one thread makes readable for another.

@@ -129,6 +129,10 @@ base::Result<model::Trace> ChosenTrace::read(const source::Roots& roots) {
   return trace;
 }
 
+base::Result<model::Trace> ChosenTrace::peek(const source::Roots& roots) const {
+  return read_pages(*this, roots);
+}
+
 base::Result<model::Trace> ChosenTrace::read_last(const source::Roots& roots) {
   if (slab && *slab) (*slab)->freeze();
   live->freeze();

@@ -37,6 +37,8 @@ struct ChosenTrace {
   // first of them; slab objects are where reading them takes one fiftieth of
   // the time.
   base::Result<model::Trace> read(const source::Roots& roots);
+  // The same of pages alone, for who wants to see how it goes.
+  base::Result<model::Trace> peek(const source::Roots& roots) const;
   // Ends it; with all there is to tell.
   base::Result<model::Trace> read_last(const source::Roots& roots);
 };

@@ -51,6 +51,34 @@ class RunningReport {
   uint64_t due_ns_ = UINT64_MAX;
 };
 
+// Readings for whoever looks on.
+class Showing {
+ public:
+  explicit Showing(const TraceHooks& hooks)
+      : hooks_(hooks),
+        due_ns_(hooks.reading ? base::monotonic_ns() : UINT64_MAX) {}
+
+  uint64_t due_ns() const { return due_ns_; }
+  base::Status take(ChosenTrace& chosen, const source::Roots& roots,
+                    bool was_looked) {
+    const uint64_t started_ns = base::monotonic_ns();
+    if (started_ns < due_ns_) return base::Ok{};
+    if (!was_looked) chosen.live->look();
+    base::Result<model::Trace> trace = chosen.peek(roots);
+    if (!trace) return trace.error();
+    hooks_.reading(std::move(*trace), chosen.before);
+    // A twentieth of the time at most.
+    constexpr uint64_t kPauses = 20;
+    const uint64_t took_ns = base::monotonic_ns() - started_ns;
+    due_ns_ = started_ns + std::max(base::kNsPerSecond, took_ns * kPauses);
+    return base::Ok{};
+  }
+
+ private:
+  const TraceHooks& hooks_;
+  uint64_t due_ns_;
+};
+
 // Waits with `wait`, which tells what ended it, and looks in between.
 // Draining does not wait for that when the trace wants it.
 base::Status follow(ChosenTrace& chosen, const source::Roots& roots,
@@ -63,14 +91,15 @@ base::Status follow(ChosenTrace& chosen, const source::Roots& roots,
       options.duration_ns ? started_ns + *options.duration_ns : UINT64_MAX;
   uint64_t next_ns = started_ns;
   RunningReport running(options, hooks);
+  Showing showing(hooks);
   while (true) {
     const uint64_t now = base::monotonic_ns();
     if (now >= end_ns) return base::Ok{};
     if (now >= next_ns) next_ns = std::max(next_ns + kLookNs, now);
     const uint64_t due_ns =
         recording != nullptr ? recording->due_ns() : UINT64_MAX;
-    const WaitEnd wait_end =
-        wait(std::min({next_ns, end_ns, due_ns, running.due_ns()}));
+    const WaitEnd wait_end = wait(std::min(
+        {next_ns, end_ns, due_ns, running.due_ns(), showing.due_ns()}));
     if (wait_end == WaitEnd::Stop) return base::Ok{};
     trace.drain();
     running.tell(chosen, roots);
@@ -81,6 +110,9 @@ base::Status follow(ChosenTrace& chosen, const source::Roots& roots,
       base::Status taken = recording->take([&] { return chosen.read(roots); });
       if (!taken) return taken;
     }
+    base::Status shown = showing.take(
+        chosen, roots, options.sees_growth || recording != nullptr);
+    if (!shown) return shown;
     if (wait_end == WaitEnd::Wake || base::monotonic_ns() < next_ns) continue;
     if (options.sees_growth) trace.look();
     TraceProgress progress = {base::monotonic_ns() - started_ns,
@@ -170,21 +202,40 @@ base::Result<TraceOutcome> trace_command(const source::Roots& roots,
   return outcome;
 }
 
+// Until the time, until `stop_fd` can be read, or `wake_fd` unless it is -1.
+WaitEnd wait_for_stop(int stop_fd, int wake_fd, uint64_t until_ns) {
+  std::array<pollfd, 2> waiting = {
+      {{stop_fd, POLLIN, 0}, {wake_fd, POLLIN, 0}}};
+  const uint64_t now = base::monotonic_ns();
+  const uint64_t left = until_ns > now ? until_ns - now : 0;
+  const timespec timeout{static_cast<time_t>(left / base::kNsPerSecond),
+                         static_cast<long>(left % base::kNsPerSecond)};
+  ::ppoll(waiting.data(), waiting.size(), &timeout, nullptr);
+  if (waiting[0].revents != 0) return WaitEnd::Stop;
+  return waiting[1].revents != 0 ? WaitEnd::Wake : WaitEnd::Due;
+}
+
 }  // namespace
 
 base::Result<TraceOutcome> watch_trace(const source::Roots& roots,
                                        const TraceWatchOptions& options,
                                        const TraceHooks& hooks) {
   if (!options.command.empty()) return trace_command(roots, options, hooks);
-  base::Result<StopSignals> signals = StopSignals::block();
-  if (!signals) return signals.error();
+  std::optional<StopSignals> signals;
+  if (options.stop_fd < 0) {
+    base::Result<StopSignals> blocked = StopSignals::block();
+    if (!blocked) return blocked.error();
+    signals.emplace(std::move(*blocked));
+  }
   base::Result<ChosenTrace> chosen =
       choose_trace(roots, means_of(options, options.trace));
   if (!chosen) return chosen.error();
   return run(
       *chosen, roots, options, hooks, [] { return base::Status(base::Ok{}); },
       [&](uint64_t until) {
-        return signals->wait_until(until, chosen->live->wake_fd());
+        const int wake_fd = chosen->live->wake_fd();
+        return signals ? signals->wait_until(until, wake_fd)
+                       : wait_for_stop(options.stop_fd, wake_fd, until);
       });
 }
 

@@ -37,6 +37,9 @@ struct TraceWatchOptions {
   // Where readings go each period, and the last one; none: nowhere. It is
   // finished on every way out.
   model::Sink* sink = nullptr;
+  // Can be read when it shall end; signals are somebody else's then. -1: they
+  // end it. Not with a command.
+  int stop_fd = -1;
   uint64_t period_ns = 1'000'000'000;
 };
 
@@ -58,6 +61,10 @@ struct TraceHooks {
   std::function<void(const TraceProgress&)> progress;
   // What it has come to so far; empty: nobody wants to know.
   std::function<void(const model::Trace&)> running;
+  // Where set: how it goes, at most each second and less often where reading
+  // it takes long; and what there was when it began, where that was asked for.
+  std::function<void(model::Trace, const std::optional<model::TraceBefore>&)>
+      reading;
 };
 
 // A failure of the command to start is a failure; everything else it does is

@@ -14,6 +14,7 @@
 #include "view/tui/objects_view.h"
 #include "view/tui/processes_view.h"
 #include "view/tui/timeline_view.h"
+#include "view/tui/trace_view.h"
 #include "view/tui/vms_view.h"
 
 namespace tidemark::view::tui {
@@ -24,8 +25,8 @@ constexpr uint64_t kMessageNs = uint64_t{5} * 1'000'000'000;
 // A view is one file and one row here.
 using MakeView = std::unique_ptr<View> (*)();
 constexpr MakeView kViews[] = {
-    make_processes_view, make_machine_view, make_objects_view,
-    make_timeline_view,  make_vms_view,
+    make_processes_view, make_machine_view,  make_objects_view,
+    make_trace_view,     make_timeline_view, make_vms_view,
 };
 
 std::string_view prompt_words(Prompt prompt) {
@@ -45,13 +46,21 @@ std::string_view prompt_words(Prompt prompt) {
 }  // namespace
 
 Top::Top(const Look& look, int columns, int rows)
+    : Top(look, columns, rows, Start()) {}
+
+Top::Top(const Look& look, int columns, int rows, const Start& start)
     : look_(look),
       columns_(columns),
       rows_(rows),
       shown_(std::make_shared<const analysis::TopSnapshot>()),
       maps_(make_maps_view()) {
-  for (MakeView make : kViews)
-    views_.push_back(make());
+  for (MakeView make : kViews) {
+    std::unique_ptr<View> view = make();
+    const bool is_first = view->number() == start.view;
+    if (start.is_alone && !is_first) continue;
+    if (is_first) view_ = views_.size();
+    views_.push_back(std::move(view));
+  }
   arrange();
 }
 
@@ -99,7 +108,13 @@ Request Top::obey(Answer answer, uint64_t now_ns) {
     is_maps_open_ = false;
     arrange();
   }
+  if (answer.request.wish == Wish::Freeze) freeze_or_go_on();
   return std::move(answer.request);
+}
+
+void Top::freeze_or_go_on() {
+  is_frozen_ = !is_frozen_;
+  if (!is_frozen_) take(newest_);
 }
 
 // The question is answered letter by letter, so a search moves as one types.
@@ -172,8 +187,7 @@ Request Top::press_letter(char32_t letter) {
       typed_.clear();
       return {};
     case U'z':
-      is_frozen_ = !is_frozen_;
-      if (!is_frozen_) take(newest_);
+      freeze_or_go_on();
       return {};
     case U'y': {
       std::string text = active().copy(scene());
@@ -242,6 +256,8 @@ std::string Top::state_words() const {
   const auto add = [&](const std::string& more) {
     words += (words.empty() ? "" : ", ") + more;
   };
+  const std::string own = active().state(scene());
+  if (!own.empty()) add(own);
   if (is_frozen_) {
     add("frozen");
   } else if (shown_->playback) {
@@ -282,9 +298,12 @@ Canvas Top::draw(uint64_t now_ns) const {
   active().draw(canvas, now, view_area(rows_));
   if (is_help_open_) {
     std::vector<HelpSection> sections = active().help();
-    sections.push_back({"TIME",
-                        {{"r", "record to a file, stop recording"},
-                         {"z", "freeze the display, go on measuring"}}});
+    HelpSection time = {"TIME", {{"z", "freeze the display, go on measuring"}}};
+    if (!active().has_own_letters()) {
+      time.lines.insert(time.lines.begin(),
+                        {"r", "record to a file, stop recording"});
+    }
+    sections.push_back(std::move(time));
     sections.push_back(
         {"ALL", {{"1-6  Tab", "view"}, {"Esc ?  q", "close this, quit"}}});
     draw_help(canvas, active().name(), sections);

@@ -21,7 +21,15 @@ class Top {
   // Shared with who reads: it may be made while this one is still drawn.
   using Snapshot = std::shared_ptr<const analysis::TopSnapshot>;
 
+  // The view with this number first; alone where the others would have nothing
+  // to show.
+  struct Start {
+    char32_t view = U'1';
+    bool is_alone = false;
+  };
+
   Top(const Look& look, int columns, int rows);
+  Top(const Look& look, int columns, int rows, const Start& start);
 
   void resize(int columns, int rows);
   // Shown at once, or when the display is no longer frozen.
@@ -40,6 +48,7 @@ class Top {
   Request press_letter(char32_t letter);
   Request press_prompt(const Key& key, uint64_t now_ns);
   Request obey(Answer answer, uint64_t now_ns);
+  void freeze_or_go_on();
   void choose_view(size_t index);
   void step_view(bool is_forward);
   void arrange();

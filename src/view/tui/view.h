@@ -43,7 +43,11 @@ enum class Wish : uint8_t {
   PlayOrPause,
   Faster,
   Slower,
-  Copy,  // `text`, to the clipboard of the terminal
+  Copy,      // `text`, to the clipboard of the terminal
+  Trace,     // begin to follow page allocations, or end it
+  NameCode,  // look for names of code again
+  WriteReport,
+  Freeze,  // the display, or let it go on
 };
 
 struct Request {
@@ -110,6 +114,10 @@ class View {
   virtual void need(bool /*is_shown*/, analysis::TopNeeds& /*needs*/) const {}
   // The chosen row as one line, its columns parted by tabs.
   virtual std::string copy(const Scene& /*scene*/) const { return {}; }
+  // The right end of the row of views, where it has something of its own.
+  virtual std::string state(const Scene& /*scene*/) const { return {}; }
+  // Whether r, p and t mean something else here than in the other views.
+  virtual bool has_own_letters() const { return false; }
   // Whether the line of the machine's memory stands in the first row.
   virtual bool has_ledger_line() const { return true; }
 };
