@@ -130,15 +130,19 @@ void TopDigest::follow(const std::optional<model::ProcessId>& process) {
 // that would be megabytes.
 void TopDigest::add_followed(const TopSnapshot& snapshot) {
   analysis::TopHistory& history = followed_history_;
-  for (size_t i = 0; i < snapshot.sample.processes.size(); ++i) {
-    const Process& process = snapshot.sample.processes[i];
-    if (process.id != followed_) continue;
-    followed_name_ = analysis::display_name(process);
-    analysis::TopKinds kinds;
-    add_kinds(snapshot.details[i], kinds);
-    history.times_ns.push_back(snapshot.sample.started_monotonic_ns);
-    history.kinds.push_back(kinds);
+  const std::vector<Process>& processes = snapshot.sample.processes;
+  const auto found = std::ranges::find(processes, *followed_, &Process::id);
+  analysis::TopKinds kinds;
+  if (found != processes.end()) {
+    followed_name_ = analysis::display_name(*found);
+    add_kinds(snapshot.details[static_cast<size_t>(found - processes.begin())],
+              kinds);
+  } else if (history.times_ns.empty()) {
+    return;  // it had ended before
   }
+  // Of one that has ended nothing is left, which is no gap.
+  history.times_ns.push_back(snapshot.sample.started_monotonic_ns);
+  history.kinds.push_back(kinds);
   while (history.span_ns() > analysis::kTopHistoryNs) {
     history.times_ns.erase(history.times_ns.begin());
     history.kinds.erase(history.kinds.begin());

@@ -1,5 +1,7 @@
 #include "watch/top_slow_reader.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -82,6 +84,9 @@ void TopSlowReader::update(analysis::SlowReading<T> analysis::TopSlow::*reading,
     kept.failure = result ? "" : result.error().what;
     if (result) kept.value = std::make_shared<const T>(std::move(*result));
   }
+  // What a reading took goes back to the system: it may be twice what all else
+  // of `top` takes.
+  ::malloc_trim(0);
   news_();
 }
 

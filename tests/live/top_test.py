@@ -42,6 +42,13 @@ class Terminal:
         for name in names:
             self.tmux("send-keys", name)
 
+    def click(self, column, row):
+        """Of a mouse, counted from 1, as the terminal would tell it."""
+        for button in (" ", "#"):  # pressed, released
+            self.tmux("send-keys", "-l", "\x1b[M" + button +
+                      chr(32 + column) + chr(32 + row))
+        time.sleep(0.3)
+
     def screen(self):
         return self.tmux("capture-pane", "-p")
 
@@ -94,12 +101,94 @@ class TopTest(unittest.TestCase):
                         "Left", "s", "S", "g", "g", "g", "g", "n", "N", "f",
                         "Space", "u", "z", "z", "BTab", "Tab", "x", "F5"):
                 terminal.keys(key)
-            for key, text in (("2", "[2 Machine]"), ("5", "[5 Timeline]"),
+            for key, text in (("2", "[2 Machine]"), ("3", "[3 Objects]"),
+                              ("5", "[5 Timeline]"),
                               ("1", "[1 Processes]"), ("?", "Processes: keys"),
                               ("Escape", " tasks"), ("/", "find:")):
                 terminal.keys(key)
                 terminal.wait_for(text)
             terminal.keys("Escape", "q")
+            terminal.wait_for("left 0")
+
+    def test_counts_objects_and_shows_who_holds_them(self):
+        name = f"held-by-{os.getpid()}"
+        code = (f"import os; fd = os.memfd_create('{name}'); "
+                "os.write(fd, b'x' * (32 << 20))")
+        with live.Python(code) as target, self.top(columns=132) as terminal:
+            terminal.wait_for(" task")
+            terminal.keys("3")
+            screen = terminal.wait_for(name)
+            row = next(line for line in screen.splitlines() if name in line)
+            self.assertIn("memfd", row)
+            self.assertIn("32.0M", row)
+            terminal.keys("/", name, "Enter", "Right")
+            terminal.wait_for(f"p:{target.pid}")
+            for key, text in (("h", "only hidden"), ("s", "sorted by SIZE"),
+                              ("c", "counting again"), ("Space", "marked 1"),
+                              ("u", "no marks"), ("h", "all objects")):
+                terminal.keys(key)
+                terminal.wait_for(text)
+            terminal.keys("q")
+            terminal.wait_for("left 0")
+
+    @unittest.skipUnless(live.is_root(), "without root no page can be seen")
+    def test_counts_every_page_and_says_who_owns_them(self):
+        with self.top(columns=132, rows=40) as terminal:
+            terminal.wait_for(" task")
+            terminal.keys("2")
+            terminal.wait_for("census")
+            terminal.keys("Enter", "Right")
+            screen = terminal.wait_for("Esc back")
+            self.assertIn("files", screen)
+            self.assertIn("all ", screen)
+            terminal.keys("b")
+            terminal.wait_for("CONTROL GROUP")
+            terminal.keys("c")
+            terminal.wait_for("counting every page")
+            terminal.keys("Escape")
+            terminal.wait_for("Growing")
+            terminal.keys("q")
+            terminal.wait_for("left 0")
+
+    @unittest.skipUnless(live.is_root(), "without root no page can be seen")
+    def test_says_by_pages_what_would_come_back(self):
+        with live.Python("block = bytearray(64 << 20)") as target, \
+                self.top(target.pid, columns=132) as terminal:
+            terminal.wait_for(" task")
+            terminal.keys("/", f"p:{target.pid}", "Enter", "Space")
+            terminal.wait_for("… would come back if it ended")
+            end = time.monotonic() + SECONDS
+            while "… would" in terminal.screen():
+                self.assertLess(time.monotonic(), end, "it was not counted")
+                time.sleep(0.1)
+            self.assertIn("would come back if it ended", terminal.screen())
+            terminal.keys("u", "q")
+            terminal.wait_for("left 0")
+
+    def test_follows_a_process_in_the_timeline(self):
+        with live.Python("block = bytearray(64 << 20)") as target, \
+                self.top("-d", "200ms") as terminal:
+            terminal.wait_for(" task")
+            terminal.keys("/", f"p:{target.pid}", "Enter", "f", "5")
+            terminal.wait_for(" alone")
+            time.sleep(2)
+            terminal.keys("+")
+            target.end()
+            terminal.keys("End")
+            terminal.wait_for("○")
+            terminal.keys("-", "1", "f")
+            terminal.wait_for("no longer following")
+            terminal.keys("q")
+            terminal.wait_for("left 0")
+
+    def test_copies_a_row_to_the_clipboard_of_the_terminal(self):
+        with self.top() as terminal:
+            terminal.tmux("set-option", "-g", "set-clipboard", "on")
+            terminal.wait_for(" task")
+            terminal.keys("y")
+            terminal.wait_for("sent to the clipboard")
+            self.assertIn("j:", terminal.tmux("show-buffer"))
+            terminal.keys("q")
             terminal.wait_for("left 0")
 
     def test_opens_the_mappings_of_a_process(self):
@@ -175,6 +264,67 @@ class TopTest(unittest.TestCase):
                 self.assertIn(f"p:{target.pid}", replay.wait_for("python3"))
                 replay.keys("q")
                 replay.wait_for("left 0")
+
+    def test_goes_on_when_its_recording_is_replaced(self):
+        with live.Python("") as target, \
+                tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.tdm")
+            live.run("record", "-q", "-o", path, "--interval", "100ms",
+                     "--count", "8", target.pid)
+            with self.top(path) as replay:
+                replay.wait_for("replay, paused")
+                os.rename(path, path + ".old")
+                live.run("record", "-q", "-o", path, "--count", "1",
+                         target.pid)
+                replay.keys("5", "Right")
+                replay.wait_for("was replaced")
+                replay.keys("End")
+                replay.wait_for("[5 Timeline]")
+                os.truncate(path + ".old", 4096)
+                replay.keys("Home", "1", "3")
+                replay.wait_for("a recording holds what processes map")
+                replay.keys("q")
+                replay.wait_for("left 0")
+
+    def test_steers_a_recording(self):
+        with live.Python("") as target, \
+                tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "a.tdm")
+            live.run("record", "-q", "-o", path, "--interval", "100ms",
+                     "--count", "20", target.pid)
+            with self.top(path) as replay:
+                replay.wait_for("replay, paused")
+                replay.keys("5", "<", "<", "Space")
+                replay.wait_for("replay 0.25x")
+                replay.keys("Space")
+                replay.wait_for("replay, paused")
+                replay.keys("t", "e", "n", "d", "Enter")
+                replay.wait_for("at 00:00:01 of 00:00:01")
+                replay.keys("t", "x", "Enter")
+                replay.wait_for("'x'")
+                replay.keys("Home")
+                replay.wait_for("at 00:00:00")
+                replay.keys("q")
+                replay.wait_for("left 0")
+
+    def test_is_ascii_where_widths_are_ambiguous(self):
+        # Its name decides: the locale need not be installed.
+        with self.top(LC_ALL="ja_JP.UTF-8") as terminal:
+            terminal.wait_for(" task")
+            self.assertTrue(terminal.screen().isascii())
+
+    def test_mouse_chooses_tabs_rows_and_heads(self):
+        with self.top() as terminal:
+            terminal.wait_for(" task")
+            terminal.click(16, 2)
+            terminal.wait_for("[2 Machine]")
+            terminal.click(4, 2)
+            terminal.wait_for("[1 Processes]")
+            terminal.click(20, 6)
+            self.assertTrue(
+                terminal.screen().splitlines()[5].startswith(">"))
+            terminal.keys("q")
+            terminal.wait_for("left 0")
 
     def test_refuses_what_is_no_terminal(self):
         done = live.run("top", check=False, stdin=subprocess.DEVNULL)

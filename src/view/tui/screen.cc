@@ -52,12 +52,16 @@ ColorDepth find_depth(const ScreenOptions& options) {
 }
 
 // Where blocks, lines and `…` may take two cells: the terminal decides, and
-// does not say how.
+// does not say how. By the name that was asked for: the locale itself may be
+// missing here, behind ssh.
 bool has_ambiguous_width() {
-  const char* locale = std::setlocale(LC_CTYPE, nullptr);
-  if (locale == nullptr) return false;
-  const std::string_view language = std::string_view(locale).substr(0, 3);
-  return language == "ja_" || language == "ko_" || language == "zh_";
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string_view language = std::string_view(value).substr(0, 3);
+    return language == "ja_" || language == "ko_" || language == "zh_";
+  }
+  return false;
 }
 
 GlyphSet find_glyphs(const ScreenOptions& options) {
@@ -220,7 +224,11 @@ base::Status Screen::Terminal::open(const ScreenOptions& options) {
   ::set_escdelay(25);
   ::curs_set(0);
   ::mouseinterval(0);
-  ::mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, nullptr);
+  // Releases too, though nothing comes of them: one that is not asked for keeps
+  // the key behind it waiting.
+  ::mousemask(
+      BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED,
+      nullptr);
   ::refresh();  // enters the other screen of the terminal
   measure();
   return write_all(strings_.no_wrap);
@@ -250,12 +258,18 @@ void Screen::Terminal::take_signals() {
   static_cast<void>(write_all(strings_.no_wrap));
 }
 
+// What is no key of ours is passed over: ncurses may already hold the next one,
+// of which no descriptor tells.
 Key Screen::Terminal::next_key() {
-  wint_t character = 0;
-  const int kind = ::get_wch(&character);
-  if (kind == ERR) return {};
-  return kind == KEY_CODE_YES ? named_key(static_cast<int>(character))
-                              : character_key(static_cast<char32_t>(character));
+  while (true) {
+    wint_t character = 0;
+    const int kind = ::get_wch(&character);
+    if (kind == ERR) return {};
+    const Key key = kind == KEY_CODE_YES
+                        ? named_key(static_cast<int>(character))
+                        : character_key(static_cast<char32_t>(character));
+    if (key.code != KeyCode::None) return key;
+  }
 }
 
 void Screen::Terminal::append_color(std::string& out, const Ink& ink,

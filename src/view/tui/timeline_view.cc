@@ -216,7 +216,10 @@ void TimelineView::draw_table(Canvas& canvas, const Scene& scene,
              static_cast<int64_t>(timeline.points[before].kinds[index])});
   }
   std::ranges::stable_sort(kinds, std::ranges::greater(), &KindAt::bytes);
-  canvas.put(1, row, "At this moment", paint(Role::Dim));
+  canvas.put_within(1, row, 25,
+                    timeline.of.empty() ? "At this moment"
+                                        : base::visible(timeline.of) + " alone",
+                    paint(timeline.of.empty() ? Role::Dim : Role::Strong));
   canvas.put_right(33, row, "PSS", paint(Role::Strong));
   canvas.put_right(41, row, "%", paint(Role::Dim));
   canvas.put_right(50, row, "10 MIN", paint(Role::Dim));
@@ -268,10 +271,6 @@ void TimelineView::draw(Canvas& canvas, const Scene& scene,
   picture.draw_axis(box.row + box.rows + 1);
   picture.draw_events(box.row + box.rows + 2);
   picture.draw_cursor(moment(scene, *timeline));
-  if (!timeline->of.empty()) {
-    canvas.put_within(1, area.top, 30, base::visible(timeline->of) + " alone",
-                      paint(Role::Strong));
-  }
   const int rule = box.row + box.rows + 3;
   draw_rule(canvas, rule);
   draw_table(canvas, scene, *timeline, rule + 1,
