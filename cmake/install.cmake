@@ -1,11 +1,13 @@
-# The binary, its other name, and the pages it writes about itself.
+# The binary, its other names, and the pages it writes about itself.
 
 install(TARGETS tidemark RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-# Called as memstat the binary takes that tool's manners.
-install(
-  CODE "file(CREATE_LINK tidemark
-    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/memstat\"
-    SYMBOLIC)")
+# Called by the name of another tool the binary takes that tool's manners.
+foreach(name memstat memstrack)
+  install(
+    CODE "file(CREATE_LINK tidemark
+      \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/${name}\"
+      SYMBOLIC)")
+endforeach()
 
 # Built into the binary too; here to be read and copied.
 install(FILES ${PROJECT_SOURCE_DIR}/share/tidemark/buckets.json
