@@ -6,7 +6,7 @@ install(TARGETS tidemark RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # chance.
 set(TIDEMARK_NAMES_DIR ${CMAKE_INSTALL_BINDIR} CACHE STRING
     "Where links by the names of other tools are installed")
-set(other_names memstat)
+set(other_names memstat memstrack)
 file(RELATIVE_PATH to_binary /${TIDEMARK_NAMES_DIR}
      /${CMAKE_INSTALL_BINDIR}/tidemark)
 foreach(name IN LISTS other_names)

@@ -9,9 +9,12 @@ std::shared_ptr<const TopTrace> make_top_trace(
     std::shared_ptr<const TraceHistory> history,
     std::shared_ptr<const model::TraceBefore> before) {
   auto made = std::make_shared<TopTrace>();
-  made->by_task = TraceOutline(trace, history, TraceGroup::Task);
-  made->by_module = TraceOutline(trace, history, TraceGroup::Module);
-  made->by_cgroup = TraceOutline(trace, history, TraceGroup::Cgroup);
+  made->index = std::make_shared<const TraceIndex>(make_trace_index(*trace));
+  made->by_task = TraceOutline(trace, history, made->index, TraceGroup::Task);
+  made->by_module =
+      TraceOutline(trace, history, made->index, TraceGroup::Module);
+  made->by_cgroup =
+      TraceOutline(trace, history, made->index, TraceGroup::Cgroup);
   made->trace = std::move(trace);
   made->history = std::move(history);
   made->before = std::move(before);

@@ -19,6 +19,7 @@ struct TopTrace {
   // What there was when it began; null: not asked for. Told once, so that it
   // is no part of each reading.
   std::shared_ptr<const model::TraceBefore> before;
+  std::shared_ptr<const TraceIndex> index;
   TraceOutline by_task;
   TraceOutline by_module;
   TraceOutline by_cgroup;

@@ -7,8 +7,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/module_use.h"
-
 namespace tidemark::analysis {
 namespace {
 
@@ -121,23 +119,73 @@ void take_task_peaks(const Trace& trace, const std::vector<uint32_t>& of_task,
   }
 }
 
+std::vector<uint32_t> function_numbers(const Trace& trace) {
+  const std::vector<TraceFrame>& frames = trace.frames;
+  std::vector<uint32_t> sorted(frames.size());
+  std::iota(sorted.begin(), sorted.end(), 0U);
+  std::sort(sorted.begin(), sorted.end(), [&](uint32_t a, uint32_t b) {
+    return function_key(frames[a]) < function_key(frames[b]);
+  });
+  std::vector<uint32_t> numbers(frames.size(), 0);
+  uint32_t number = 0;
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    if (i > 0 &&
+        function_key(frames[sorted[i]]) != function_key(frames[sorted[i - 1]]))
+      ++number;
+    numbers[sorted[i]] = number;
+  }
+  return numbers;
+}
+
+// By the functions from the outermost that is shown inwards.
+std::vector<uint32_t> ranks_of(const Trace& trace,
+                               const std::vector<uint32_t>& functions,
+                               const std::vector<uint32_t>& skipped) {
+  std::vector<std::vector<uint32_t>> ways(trace.stacks.size());
+  for (size_t i = 0; i < ways.size(); ++i) {
+    const TraceStack& stack = trace.stacks[i];
+    for (size_t k = stack.size() - skipped[i]; k-- > 0;)
+      ways[i].push_back(functions[stack[k]]);
+  }
+  std::vector<uint32_t> sorted(ways.size());
+  std::iota(sorted.begin(), sorted.end(), 0U);
+  std::sort(sorted.begin(), sorted.end(),
+            [&](uint32_t a, uint32_t b) { return ways[a] < ways[b]; });
+  std::vector<uint32_t> ranks(ways.size());
+  for (size_t i = 0; i < sorted.size(); ++i)
+    ranks[sorted[i]] = static_cast<uint32_t>(i);
+  return ranks;
+}
+
 }  // namespace
+
+TraceIndex make_trace_index(const Trace& trace) {
+  TraceIndex index;
+  index.functions = function_numbers(trace);
+  index.owners.reserve(trace.stacks.size());
+  for (const TraceStack& stack : trace.stacks)
+    index.owners.push_back(module_use(trace, stack));
+  index.ranks = ranks_of(trace, index.functions,
+                         std::vector<uint32_t>(trace.stacks.size(), 0));
+  return index;
+}
 
 TraceOutline::TraceOutline(std::shared_ptr<const Trace> trace,
                            std::shared_ptr<const TraceHistory> history,
+                           std::shared_ptr<const TraceIndex> index,
                            TraceGroup by)
     : trace_(std::move(trace)),
       history_(std::move(history)),
+      index_(std::move(index)),
       by_(by),
       skipped_(trace_->stacks.size(), 0) {
-  number_functions();
   Grouping grouping;
   std::vector<uint32_t> of_task;
   std::vector<uint32_t> of_stack;
   if (by == TraceGroup::Module) {
     GroupNumbers numbers(grouping.groups);
     for (size_t i = 0; i < trace_->stacks.size(); ++i) {
-      const StackModule owner = module_use(*trace_, trace_->stacks[i]);
+      const StackModule& owner = index_->owners[i];
       of_stack.push_back(numbers.of(named_group(by, owner.name)));
       skipped_[i] = frames_before(*trace_, trace_->stacks[i], owner);
     }
@@ -157,27 +205,12 @@ TraceOutline::TraceOutline(std::shared_ptr<const Trace> trace,
       ++at;
     groups_[i].end = static_cast<uint32_t>(at);
     sum(groups_[i]);
+    groups_[i].has_children = goes_on(groups_[i]);
   }
+  sum_blocks();
   if (by == TraceGroup::Task) take_task_peaks(*trace_, of_task, groups_);
   for (OutlineNode& group : groups_)
     tighten_peak(trace_->peak_pages, group.total);
-}
-
-void TraceOutline::number_functions() {
-  const std::vector<TraceFrame>& frames = trace_->frames;
-  std::vector<uint32_t> sorted(frames.size());
-  std::iota(sorted.begin(), sorted.end(), 0U);
-  std::sort(sorted.begin(), sorted.end(), [&](uint32_t a, uint32_t b) {
-    return function_key(frames[a]) < function_key(frames[b]);
-  });
-  functions_.assign(frames.size(), 0);
-  uint32_t number = 0;
-  for (size_t i = 0; i < sorted.size(); ++i) {
-    if (i > 0 &&
-        function_key(frames[sorted[i]]) != function_key(frames[sorted[i - 1]]))
-      ++number;
-    functions_[sorted[i]] = number;
-  }
 }
 
 size_t TraceOutline::shown_frames(uint32_t stack) const {
@@ -191,39 +224,34 @@ uint32_t TraceOutline::frame_at(uint32_t stack, size_t depth) const {
 }
 
 void TraceOutline::order_leaves(const Grouping& grouping) {
-  const size_t stack_count = trace_->stacks.size();
-  std::vector<uint32_t> sorted(stack_count);
-  std::iota(sorted.begin(), sorted.end(), 0U);
-  std::sort(sorted.begin(), sorted.end(), [&](uint32_t a, uint32_t b) {
-    const size_t shared = std::min(shown_frames(a), shown_frames(b));
-    for (size_t i = 0; i < shared; ++i) {
-      const uint32_t left = functions_[frame_at(a, i)];
-      const uint32_t right = functions_[frame_at(b, i)];
-      if (left != right) return left < right;
-    }
-    return shown_frames(a) < shown_frames(b);
-  });
-  std::vector<uint32_t> rank(stack_count);
-  for (size_t i = 0; i < stack_count; ++i)
-    rank[sorted[i]] = static_cast<uint32_t>(i);
+  // Below modules stacks begin elsewhere, which is another order.
+  const std::vector<uint32_t> ranks =
+      by_ == TraceGroup::Module ? ranks_of(*trace_, index_->functions, skipped_)
+                                : index_->ranks;
   order_.resize(trace_->leaves.size());
   std::iota(order_.begin(), order_.end(), 0U);
-  const auto place = [&](uint32_t leaf) {
-    return uint64_t{grouping.of_leaf[leaf]} << 32U |
-           rank[trace_->leaves[leaf].stack];
-  };
+  std::vector<uint64_t> places;
+  places.reserve(order_.size());
+  for (size_t i = 0; i < order_.size(); ++i) {
+    places.push_back(uint64_t{grouping.of_leaf[i]} << 32U |
+                     ranks[trace_->leaves[i].stack]);
+  }
   std::sort(order_.begin(), order_.end(),
-            [&](uint32_t a, uint32_t b) { return place(a) < place(b); });
+            [&](uint32_t a, uint32_t b) { return places[a] < places[b]; });
 }
 
 void TraceOutline::sum(OutlineNode& node) const {
   for (uint32_t i = node.begin; i < node.end; ++i) {
-    const TraceLeaf& leaf = trace_->leaves[order_[i]];
-    add_leaf(*trace_, leaf, node.total);
+    add_leaf(*trace_, trace_->leaves[order_[i]], node.total);
     if (order_[i] < history_->before_pages.size())
       node.before_pages += history_->before_pages[order_[i]];
-    node.has_children |= shown_frames(leaf.stack) > node.depth;
   }
+}
+
+// Of a range the stacks that end here stand first.
+bool TraceOutline::goes_on(const OutlineNode& node) const {
+  return node.begin < node.end &&
+         shown_frames(trace_->leaves[order_[node.end - 1]].stack) > node.depth;
 }
 
 OutlineNode TraceOutline::node_of_frame(const OutlineNode& parent,
@@ -244,25 +272,40 @@ OutlineNode TraceOutline::node_of_frame(const OutlineNode& parent,
 
 std::vector<OutlineNode> TraceOutline::children(const OutlineNode& node) const {
   std::vector<OutlineNode> list;
-  uint32_t at = node.begin;
-  while (at < node.end) {
-    const uint32_t stack = trace_->leaves[order_[at]].stack;
-    // What was taken by the node's own code stands first.
-    if (shown_frames(stack) <= node.depth) {
-      ++at;
-      continue;
+  const auto begin = order_.begin();
+  const auto last = begin + node.end;
+  const auto stack_of = [&](uint32_t leaf) {
+    return trace_->leaves[leaf].stack;
+  };
+  // What was taken by the node's own code stands first.
+  auto at = std::partition_point(begin + node.begin, last, [&](uint32_t leaf) {
+    return shown_frames(stack_of(leaf)) <= node.depth;
+  });
+  while (at != last) {
+    const auto function_of = [&](uint32_t leaf) {
+      return index_->functions[frame_at(stack_of(leaf), node.depth)];
+    };
+    const auto end = std::partition_point(at, last, [&](uint32_t leaf) {
+      return function_of(leaf) == function_of(*at);
+    });
+    OutlineNode child = node_of_frame(node, *at);
+    child.begin = static_cast<uint32_t>(at - begin);
+    child.end = static_cast<uint32_t>(end - begin);
+    child.has_children = goes_on(child);
+    // Of a task's own peak more is known than of what lies below it.
+    const bool is_only = node.group == TraceGroup::Stack &&
+                         child.begin == node.begin && child.end == node.end;
+    if (is_only) {
+      // The only way on: summing up anew at each of twenty levels would be
+      // most of the work.
+      child.total = node.total;
+      child.before_pages = node.before_pages;
+    } else {
+      sum(child);
     }
-    OutlineNode child = node_of_frame(node, order_[at]);
-    const uint32_t function = functions_[frame_at(stack, node.depth)];
-    child.begin = at;
-    while (at < node.end &&
-           functions_[frame_at(trace_->leaves[order_[at]].stack, node.depth)] ==
-               function)
-      ++at;
-    child.end = at;
-    sum(child);
     if (trace_->has_peaks) tighten_peak(node.total.peak_pages, child.total);
     list.push_back(std::move(child));
+    at = end;
   }
   return list;
 }
@@ -271,14 +314,35 @@ std::vector<uint32_t> TraceOutline::leaves(const OutlineNode& node) const {
   return {order_.begin() + node.begin, order_.begin() + node.end};
 }
 
+void TraceOutline::add_past(uint32_t place, uint64_t* sums) const {
+  const size_t count = history_->times_ns.size();
+  const size_t first = order_[place] * count;
+  if (first + count > history_->pages.size()) return;
+  for (size_t k = 0; k < count; ++k)
+    sums[k] += history_->pages[first + k];
+}
+
+void TraceOutline::sum_blocks() {
+  const size_t count = history_->times_ns.size();
+  const size_t block_count = order_.size() / kBlock;
+  blocks_.assign(block_count * count, 0);
+  for (uint32_t i = 0; i < block_count * kBlock; ++i)
+    add_past(i, blocks_.data() + i / kBlock * count);
+}
+
 std::vector<uint64_t> TraceOutline::series(const OutlineNode& node) const {
   const size_t count = history_->times_ns.size();
   std::vector<uint64_t> sums(count, 0);
-  for (uint32_t i = node.begin; i < node.end; ++i) {
-    const size_t first = order_[i] * count;
-    if (first + count > history_->pages.size()) continue;
-    for (size_t k = 0; k < count; ++k)
-      sums[k] += history_->pages[first + k];
+  uint32_t at = node.begin;
+  while (at < node.end) {
+    if (at % kBlock == 0 && at + kBlock <= node.end) {
+      const uint64_t* block = blocks_.data() + at / kBlock * count;
+      for (size_t k = 0; k < count; ++k)
+        sums[k] += block[k];
+      at += kBlock;
+    } else {
+      add_past(at++, sums.data());
+    }
   }
   return sums;
 }

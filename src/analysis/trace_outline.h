@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/module_use.h"
 #include "analysis/trace_history.h"
 #include "analysis/trace_tree.h"
 #include "model/trace.h"
@@ -33,13 +34,23 @@ struct OutlineNode {
   bool has_children = false;
 };
 
+// What outlines of one reading share, however they group.
+struct TraceIndex {
+  std::vector<uint32_t> functions;  // of each frame; the same of one function
+  std::vector<StackModule> owners;  // of each stack
+  // Of each stack: its place in the order of all, by the way through the code.
+  std::vector<uint32_t> ranks;
+};
+TraceIndex make_trace_index(const model::Trace& trace);
+
 class TraceOutline {
  public:
   TraceOutline() = default;
   // By tasks, control groups or modules, and below them by stacks. Below a
   // module stacks begin with its own code: the way there is outer_frames().
   TraceOutline(std::shared_ptr<const model::Trace> trace,
-               std::shared_ptr<const TraceHistory> history, TraceGroup by);
+               std::shared_ptr<const TraceHistory> history,
+               std::shared_ptr<const TraceIndex> index, TraceGroup by);
 
   TraceGroup by() const { return by_; }
   const std::vector<OutlineNode>& groups() const { return groups_; }
@@ -55,9 +66,11 @@ class TraceOutline {
  private:
   struct Grouping;
 
-  void number_functions();
   void order_leaves(const Grouping& grouping);
   void sum(OutlineNode& node) const;
+  bool goes_on(const OutlineNode& node) const;
+  void add_past(uint32_t place, uint64_t* sums) const;
+  void sum_blocks();
   size_t shown_frames(uint32_t stack) const;
   uint32_t frame_at(uint32_t stack, size_t depth) const;
   OutlineNode node_of_frame(const OutlineNode& parent, uint32_t leaf) const;
@@ -65,11 +78,15 @@ class TraceOutline {
   // Shared by the outlines of one reading, and by snapshots that are drawn.
   std::shared_ptr<const model::Trace> trace_;
   std::shared_ptr<const TraceHistory> history_;
+  std::shared_ptr<const TraceIndex> index_;
   TraceGroup by_ = TraceGroup::Task;
-  std::vector<uint32_t> functions_;  // of each frame
-  std::vector<uint32_t> skipped_;    // of each stack: outer frames not shown
-  std::vector<uint32_t> order_;      // of leaves
+  std::vector<uint32_t> skipped_;  // of each stack: outer frames not shown
+  std::vector<uint32_t> order_;    // of leaves
   std::vector<OutlineNode> groups_;
+  // What so many leaves in order held at each time of the history, so that the
+  // past of a hundred thousand is not summed up for each row that is drawn.
+  static constexpr uint32_t kBlock = 256;
+  std::vector<uint64_t> blocks_;
 };
 
 }  // namespace tidemark::analysis

@@ -53,6 +53,7 @@ class Tracer:
         self.stop_signal = stop
         self.process = subprocess.Popen(
             [TIDEMARK, "trace", "-o", self.file.name, *map(str, arguments)],
+            stdin=subprocess.DEVNULL,  # on a terminal it would open its screen
             stderr=subprocess.PIPE, text=True)
         self.words = self.process.stderr.readline()
         assert "tracing" in self.words, self.words

@@ -16,7 +16,6 @@
 namespace tidemark::view::tui {
 namespace {
 
-using analysis::ModuleUse;
 using analysis::OutlineNode;
 using analysis::TopTrace;
 using analysis::TraceGroup;
@@ -67,31 +66,35 @@ std::string list_words(const TopTrace& trace,
   return words;
 }
 
-// Of each stack once: naming a module looks at all its frames.
-std::map<uint32_t, uint64_t> pages_by_stack(const TopTrace& trace,
-                                            const TraceListing& listing,
-                                            const OutlineNode& node) {
-  std::map<uint32_t, uint64_t> pages;
+// What is below a node, by stack and by task, each by its index.
+struct NodeSums {
+  std::vector<uint64_t> by_stack;
+  std::vector<uint64_t> by_task;
+};
+
+NodeSums sums_of(const TopTrace& trace, const TraceListing& listing,
+                 const OutlineNode& node) {
+  NodeSums sums;
+  sums.by_stack.resize(trace.trace->stacks.size());
+  sums.by_task.resize(trace.trace->tasks.size());
   for (uint32_t index : trace.by(listing.by).leaves(node)) {
     const model::TraceLeaf& leaf = trace.trace->leaves[index];
     const uint64_t held = pages_of(leaf, listing.measure);
-    if (held > 0) pages[leaf.stack] += held;
+    sums.by_stack[leaf.stack] += held;
+    sums.by_task[leaf.task] += held;
   }
-  return pages;
+  return sums;
 }
 
 std::string came_from(const TopTrace& trace, const TraceListing& listing,
-                      const OutlineNode& node) {
-  const std::map<uint32_t, uint64_t> stacks =
-      pages_by_stack(trace, listing, node);
-  const auto largest = std::max_element(
-      stacks.begin(), stacks.end(),
-      [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (largest == stacks.end()) return {};
+                      const OutlineNode& node, const NodeSums& sums) {
+  const auto largest =
+      std::max_element(sums.by_stack.begin(), sums.by_stack.end());
+  if (largest == sums.by_stack.end() || *largest == 0) return {};
+  const auto most = static_cast<uint32_t>(largest - sums.by_stack.begin());
   // Below a module what is outside of it; else the way down to this row.
-  std::vector<uint32_t> frames =
-      trace.by(listing.by).outer_frames(largest->first);
-  const model::TraceStack& stack = trace.trace->stacks[largest->first];
+  std::vector<uint32_t> frames = trace.by(listing.by).outer_frames(most);
+  const model::TraceStack& stack = trace.trace->stacks[most];
   const size_t shown = stack.size() - frames.size();
   const size_t inside = std::min<size_t>(node.depth, shown);
   std::vector<uint32_t> way;
@@ -108,19 +111,15 @@ std::string came_from(const TopTrace& trace, const TraceListing& listing,
   return words;
 }
 
-std::string kind_words(const TopTrace& trace, const TraceListing& listing,
-                       const OutlineNode& node) {
+std::string kind_words(const TopTrace& trace, const NodeSums& sums) {
   constexpr std::array<std::string_view, 4> kWords = {
       "taken while the module is loaded",
       "contents of files; can be reclaimed once written back",
       "slabs for objects of the kernel", "other pages"};
   std::array<uint64_t, 4> pages{};
-  uint64_t all = 0;
-  for (const auto& [stack, held] : pages_by_stack(trace, listing, node)) {
-    const ModuleUse use =
-        analysis::module_use(*trace.trace, trace.trace->stacks[stack]).use;
-    pages[static_cast<size_t>(use)] += held;
-    all += held;
+  for (size_t stack = 0; stack < sums.by_stack.size(); ++stack) {
+    pages[static_cast<size_t>(trace.index->owners[stack].use)] +=
+        sums.by_stack[stack];
   }
   std::string words;
   for (size_t i = 0; i < pages.size(); ++i) {
@@ -128,7 +127,7 @@ std::string kind_words(const TopTrace& trace, const TraceListing& listing,
     words += fmt::format("{}{} {}", words.empty() ? "" : " · ", kWords[i],
                          size_words(trace, pages[i]));
   }
-  return all == 0 ? "" : words;
+  return words;
 }
 
 std::string all_words(const OutlineNode& node) {
@@ -181,33 +180,33 @@ void draw_images(Canvas& canvas, const TopTrace& trace, int at) {
   canvas.put_within(1, at + 1, canvas.columns() - 2, words, paint(Role::Plain));
 }
 
-}  // namespace
-
-std::string holders_words(const TopTrace& trace, const TraceListing& listing,
-                          const OutlineNode& node, std::string_view separator) {
+std::string holders_of(const TopTrace& trace, const TraceListing& listing,
+                       const NodeSums& sums, std::string_view separator) {
   std::map<std::string, Holder> holders;
   if (listing.by == TraceGroup::Task) {
-    for (const auto& [stack, held] : pages_by_stack(trace, listing, node)) {
-      const std::string module =
-          analysis::module_use(*trace.trace, trace.trace->stacks[stack]).name;
+    for (size_t stack = 0; stack < sums.by_stack.size(); ++stack) {
+      if (sums.by_stack[stack] == 0) continue;
+      const std::string& module = trace.index->owners[stack].name;
       Holder& holder = holders[module.empty() ? "kernel itself" : module];
-      holder.pages += held;
+      holder.pages += sums.by_stack[stack];
       holder.count = 1;
     }
     return list_words(trace, holders, separator);
   }
-  std::map<uint32_t, uint64_t> tasks;
-  for (uint32_t index : trace.by(listing.by).leaves(node)) {
-    const model::TraceLeaf& leaf = trace.trace->leaves[index];
-    const uint64_t held = pages_of(leaf, listing.measure);
-    if (held > 0) tasks[leaf.task] += held;
-  }
-  for (const auto& [task, held] : tasks) {
+  for (size_t task = 0; task < sums.by_task.size(); ++task) {
+    if (sums.by_task[task] == 0) continue;
     Holder& holder = holders[trace.trace->tasks[task].name];
-    holder.pages += held;
+    holder.pages += sums.by_task[task];
     ++holder.count;
   }
   return list_words(trace, holders, separator);
+}
+
+}  // namespace
+
+std::string holders_words(const TopTrace& trace, const TraceListing& listing,
+                          const OutlineNode& node, std::string_view separator) {
+  return holders_of(trace, listing, sums_of(trace, listing, node), separator);
 }
 
 void draw_trace_details(Canvas& canvas, const TopTrace& trace,
@@ -218,12 +217,13 @@ void draw_trace_details(Canvas& canvas, const TopTrace& trace,
   if (!node.module.empty()) name += " [" + base::visible(node.module) + "]";
   canvas.put(1, at, "Selected", paint(Role::Strong));
   canvas.put_within(11, at, room, name, paint(Role::Strong));
+  const NodeSums sums = sums_of(trace, listing, node);
   const std::pair<std::string_view, std::string> lines[] = {
       {listing.by == TraceGroup::Task ? "of" : "held by",
-       holders_words(trace, listing, node, " · ")},
-      {"came from", came_from(trace, listing, node)},
+       holders_of(trace, listing, sums, " · ")},
+      {"came from", came_from(trace, listing, node, sums)},
       {"in all", all_words(node)},
-      {"kind", trace.trace->user ? "" : kind_words(trace, listing, node)},
+      {"kind", trace.trace->user ? "" : kind_words(trace, sums)},
   };
   for (const auto& [words, value] : lines) {
     if (value.empty()) continue;

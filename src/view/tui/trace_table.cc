@@ -106,6 +106,8 @@ void TraceTable::draw_sums(int at) const {
   std::string means(model::trace_backend_token(trace.backend));
   if (trace.sample_period > 1) {
     means += fmt::format(", 1 page in {}", trace.sample_period);
+  } else if (trace.user) {
+    means += ", a sample";  // of which there is none yet
   } else {
     means += trace.is_exact() ? ", exact" : ", not exact";
   }

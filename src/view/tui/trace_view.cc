@@ -351,6 +351,13 @@ void TraceView::draw(Canvas& canvas, const Scene& scene,
     if (index >= rows_.size()) break;
     table.draw_row(first_row() + line, rows_[index], index == cursor_.chosen);
   }
+  if (rows_.empty()) {
+    canvas.put_within(1, first_row(), columns_ - 2,
+                      listing_.measure == TraceMeasure::Growth
+                          ? "nothing only rises so far"
+                          : "nothing is held of what was taken since it began",
+                      paint(Role::Plain));
+  }
   const TraceRow* row = chosen();
   if (row == nullptr || detail_rows() == 0) return;
   if (is_tall()) {

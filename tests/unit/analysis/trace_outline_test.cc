@@ -27,7 +27,8 @@ Trace some_trace() {
 
 TraceOutline outline_of(const Trace& trace, TraceGroup by) {
   return {std::make_shared<const Trace>(trace),
-          std::make_shared<const TraceHistory>(), by};
+          std::make_shared<const TraceHistory>(),
+          std::make_shared<const TraceIndex>(make_trace_index(trace)), by};
 }
 
 const TraceNode* child_named(const TraceNode& tree, const OutlineNode& node) {
@@ -124,8 +125,10 @@ TEST(TraceOutline, SumsWhatWasHeldBefore) {
   trace.elapsed_ns = 3'000'000'000;
   trace.leaves[0].pages = 30;
   const std::shared_ptr<const TraceHistory> history = keeper.add(trace);
-  const TraceOutline outline(std::make_shared<const Trace>(trace), history,
-                             TraceGroup::Task);
+  const TraceOutline outline(
+      std::make_shared<const Trace>(trace), history,
+      std::make_shared<const TraceIndex>(make_trace_index(trace)),
+      TraceGroup::Task);
   const OutlineNode& first = outline.groups()[0];
   EXPECT_EQ(first.name, "task 1");
   EXPECT_EQ(first.before_pages, 18U);
