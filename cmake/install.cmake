@@ -20,6 +20,7 @@ endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/share/tidemark/buckets.json
               ${PROJECT_SOURCE_DIR}/share/tidemark/graph_schema.json
               ${PROJECT_SOURCE_DIR}/share/tidemark/perfetto.proto
+              ${PROJECT_SOURCE_DIR}/share/tidemark/pprof.proto
         DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark)
 # For those who feed Prometheus and Grafana with `tidemark metrics`.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/share/tidemark/prometheus

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -13,6 +14,7 @@
 #include "base/time_zone.h"
 #include "base/units.h"
 #include "cli/commands.h"
+#include "cli/export_profile.h"
 #include "cli/file_options.h"
 #include "cli/moments.h"
 #include "cli/output.h"
@@ -33,7 +35,16 @@ using base::ErrorKind;
 using model::Moment;
 using model::RecordedTick;
 
-enum class ExportFormat { Csv, JsonLines, Sqlite, Folded, Perfetto, Watcher };
+enum class ExportFormat {
+  Csv,
+  JsonLines,
+  Sqlite,
+  Folded,
+  Pprof,
+  Speedscope,
+  Perfetto,
+  Watcher
+};
 
 struct ExportOptions {
   std::string path;
@@ -55,6 +66,10 @@ struct Span {
   int64_t first = 0;
   int64_t last = 0;
 };
+
+bool is_profile(ExportFormat format) {
+  return format == ExportFormat::Pprof || format == ExportFormat::Speedscope;
+}
 
 bool is_database(ExportFormat format) {
   return format == ExportFormat::Sqlite || format == ExportFormat::Watcher;
@@ -91,8 +106,10 @@ base::Status check_span_options(const ExportOptions& options) {
         "--at, --since with --until, and --from-tick with --to-tick exclude "
         "each other");
   }
-  if (options.format == ExportFormat::Folded && (has_ticks || has_times)) {
-    return base::fail(ErrorKind::Misused, "folded stacks are of one moment",
+  const bool is_of_moment =
+      options.format == ExportFormat::Folded || is_profile(options.format);
+  if (is_of_moment && (has_ticks || has_times)) {
+    return base::fail(ErrorKind::Misused, "stacks are of one moment",
                       "choose it with --at");
   }
   return base::Ok{};
@@ -104,6 +121,8 @@ base::Result<Span> find_span(const store::Recording& recording,
   Span span = {ticks.front().id, ticks.back().id};
   std::string at = options.at;
   if (at.empty() && options.format == ExportFormat::Folded) at = "peak";
+  // It looks for its moments itself.
+  if (is_profile(options.format)) return Span{};
   if (!at.empty()) {
     base::Result<size_t> index = find_moment_or_peak(recording, at);
     if (!index) return index.error();
@@ -215,6 +234,14 @@ struct ExportJob {
 
 base::Status export_text(const ExportJob& job, Output& output) {
   const ExportOptions& options = job.options;
+  if (is_profile(options.format)) {
+    base::Result<std::string> profile = export_profile(
+        job.recording,
+        {options.format == ExportFormat::Pprof ? ProfileFormat::Pprof
+                                               : ProfileFormat::Speedscope,
+         options.at, job.processes, options.common});
+    return profile ? output.write(*profile) : profile.error();
+  }
   const view::ExportTable table =
       options.table.value_or(view::ExportTable::Processes);
   if (options.format == ExportFormat::Csv) {
@@ -301,6 +328,11 @@ base::Result<ExitCode> run_export(const ExportOptions& options) {
   if (!span) return span.error();
   const ExportJob job = {options, *recording, std::move(*processes), *span};
   const std::string& path = options.common.output_path;
+  if (is_profile(options.format) && is_stream(path) &&
+      ::isatty(STDOUT_FILENO) != 0 && options.format == ExportFormat::Pprof) {
+    return base::fail(ErrorKind::Misused, "a profile is nothing for a terminal",
+                      "tidemark export FILE.tdm --to pprof -o OUT.pb");
+  }
   if (!is_database(options.format) && is_stream(path)) {
     base::Result<Output> output = Output::open(path);
     if (!output) return output.error();
@@ -326,6 +358,8 @@ base::Status take_format(const std::string& word, ExportFormat& format) {
            : word == "folded"         ? ExportFormat::Folded
            : word == "memory-watcher" ? ExportFormat::Watcher
            : word == "perfetto"       ? ExportFormat::Perfetto
+           : word == "pprof"          ? ExportFormat::Pprof
+           : word == "speedscope"     ? ExportFormat::Speedscope
                                       : ExportFormat::Csv;
   return base::Ok{};
 }
@@ -350,8 +384,9 @@ base::Status take_tick(const std::string& word,
 void add_span_options(OptionTable& table, ExportOptions& o) {
   table.value("--at", "TIME",
               "this moment alone: a time, 90s after the start, tick:17, start, "
-              "end, peak (the default of folded)",
+              "end, peak (the default of stacks)",
               o.at);
+  table.flag("--peak", "the same as --at peak", [&o] { o.at = "peak"; });
   table.value("--since", "TIME", "from this moment on", o.since);
   table.value("--until", "TIME", "up to this moment", o.until);
   table.value(
@@ -367,11 +402,12 @@ void add_span_options(OptionTable& table, ExportOptions& o) {
 
 void add_export_options(OptionTable& table, ExportOptions& o) {
   table.positional("FILE.tdm", "the recording", o.path, true);
-  table.choice(
-      "--to",
-      {"csv", "jsonl", "sqlite", "folded", "perfetto", "memory-watcher"},
-      "the format (default csv)",
-      [&o](const std::string& word) { return take_format(word, o.format); });
+  table.choice("--to",
+               {"csv", "jsonl", "sqlite", "folded", "pprof", "speedscope",
+                "perfetto", "memory-watcher"},
+               "the format (default csv)", [&o](const std::string& word) {
+                 return take_format(word, o.format);
+               });
   table.choice(
       "--what", {"processes", "mappings", "categories", "machine"},
       "the rows of csv: one for each tick and process (default), "
@@ -390,13 +426,15 @@ Command export_command() {
   auto options = std::make_shared<ExportOptions>();
   Command command;
   command.name = "export";
-  command.summary = "a recording as CSV, JSON Lines, SQLite or folded stacks";
+  command.summary = "a recording as CSV, JSON Lines, SQLite, stacks or a trace";
   command.description =
       "Writes a recording out for other programs, tick by tick and each tick "
       "whole: `csv` a table of processes, mappings, kinds of memory or the "
       "machine; `jsonl` an object for each tick with every process and "
       "mapping; `sqlite` flat tables with one wide row for each tick, process "
       "and mapping; `folded` one moment as stacks for flame graph tools; "
+      "`pprof` and `speedscope` stacks of one moment and of the peak, or the "
+      "trace where that is all the recording has; "
       "`perfetto` a trace with counters for each process and kind of memory; "
       "`memory-watcher` a database its own tools can read. Sizes are bytes "
       "and times UTC, but for memory-watcher, which wants KiB and local time. "
@@ -406,6 +444,7 @@ Command export_command() {
       {"tidemark export web.tdm -o web.csv", "a row per tick and process"},
       {"tidemark export web.tdm --what categories --since 60s", "to stdout"},
       {"tidemark export web.tdm --to folded | flamegraph.pl", "the peak"},
+      {"tidemark export web.tdm --to pprof --at 90s -o web.pb", "and the peak"},
       {"tidemark export web.tdm --to perfetto -o web.pftrace", "for its UI"},
       {"tidemark export web.tdm --to sqlite -o web.db", "for SQL"},
       {"tidemark export a.tdm --to memory-watcher -o old.db", "for its tools"},

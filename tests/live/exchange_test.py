@@ -9,7 +9,10 @@ import subprocess
 import tempfile
 import unittest
 
+import jsonschema
+
 from live import run
+from pprof import Profile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MIB = 1 << 20
@@ -94,6 +97,97 @@ class Perfetto(unittest.TestCase):
             if "counter {" in packet:
                 times = [time for time, _ in self.values(uuid)]
                 self.assertEqual(times, sorted(times))
+
+
+def strings_in(text, field):
+    """Values of a field of a decoded message that is quoted."""
+    return re.findall(rf'^{field}: "(.*)"$', text, re.M)
+
+
+class Profiles(unittest.TestCase):
+    """A recording that rises to a peak and falls again."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="tidemark-exchange-")
+        cls.place = pathlib.Path(cls.folder.name)
+        cls.path = str(cls.place / "a.tdm")
+        run("record", "-q", "-f", "50ms", "--budget", "none", "-o", cls.path, "--",
+            "python3", "-S", "-c", "import time; x=bytearray(40<<20); time.sleep(0.5); "
+            "del x; time.sleep(0.5)")
+        cls.rows = [json.loads(line) for line in
+                    run("export", cls.path, "--to", "jsonl").stdout.splitlines()]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @staticmethod
+    def held(row):
+        """What all processes of a tick hold, by their mappings."""
+        return sum(mapping.get("pss_bytes") or 0 for process in row["processes"]
+                   for mapping in process.get("mappings") or [])
+
+    def quiet_tick(self):
+        """One behind the peak, when half of it had been given back."""
+        highest = max(map(self.held, self.rows))
+        return next(row for row in reversed(self.rows)
+                    if 0 < self.held(row) < highest / 2)
+
+    def profile(self, *words):
+        path = self.place / "a.pb"
+        run("export", self.path, "--to", "pprof", "-q", "--overwrite", "-o", path, *words)
+        return path.read_bytes()
+
+    def test_pprof_has_the_moment_and_the_peak(self):
+        tick = self.quiet_tick()
+        profile = Profile(self.profile("--at", f"tick:{tick['tick']}"))
+        sums = [sum(values[i] for _, values in profile.samples) for i in (0, 1)]
+        self.assertEqual(sums[0], self.held(tick))
+        self.assertEqual(sums[1], max(map(self.held, self.rows)))
+        self.assertGreater(sums[1], sums[0] + 30 * MIB)
+        frames, _ = max(profile.samples, key=lambda sample: sample[1][1])
+        self.assertEqual(len(frames), 5)
+        self.assertEqual(frames[-1], "machine")
+        self.assertTrue(frames[2].startswith("python3"), frames)
+        self.assertIn(frames[1], ("anon", "heap"))
+
+    def test_the_peak_is_the_moment_unless_another_is_asked_for(self):
+        for words in ([], ["--peak"], ["--at", "peak"]):
+            profile = Profile(self.profile(*words))
+            self.assertTrue(all(values[0] == values[1] for _, values in profile.samples))
+
+    @unittest.skipUnless(shutil.which("protoc"), "needs protoc (protobuf-compiler)")
+    def test_nothing_of_a_profile_is_outside_the_definitions(self):
+        text = decoded(ROOT / "share/tidemark/pprof.proto", "tidemark.pprof.Profile",
+                       self.profile())
+        self.assertNotRegex(text, r"(?m)^\s*\d+: ")
+        texts = strings_in(text, "string_table")
+        self.assertEqual(texts[0], "")
+        self.assertIn("inuse_space", texts)
+        self.assertIn("peak_space", texts)
+
+    def test_speedscope_takes_it(self):
+        path = self.place / "a.speedscope.json"
+        tick = self.quiet_tick()
+        run("export", self.path, "--to", "speedscope", "-q", "-o", path,
+            "--at", f"tick:{tick['tick']}")
+        profile = json.loads(path.read_text())
+        schema = json.loads((pathlib.Path(__file__).parent /
+                             "speedscope_schema.json").read_text())
+        jsonschema.Draft202012Validator(schema).validate(profile)
+        count = len(profile["shared"]["frames"])
+        for each in profile["profiles"]:
+            self.assertEqual(len(each["samples"]), len(each["weights"]))
+            self.assertTrue(all(i < count for way in each["samples"] for i in way))
+            self.assertEqual(sum(each["weights"]), each["endValue"])
+        self.assertEqual([each["endValue"] for each in profile["profiles"]],
+                         [self.held(tick), max(map(self.held, self.rows))])
+
+    def test_stacks_are_of_one_moment(self):
+        for form in ("pprof", "speedscope", "folded"):
+            done = run("export", self.path, "--to", form, "--since", "0s", check=False)
+            self.assertEqual(done.returncode, 2)
 
 
 if __name__ == "__main__":

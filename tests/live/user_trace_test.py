@@ -217,6 +217,24 @@ class UserTrace(unittest.TestCase):
                  for m in mappings}
         self.assertRegex(files[program], r"^[0-9a-f]{40}$")
 
+    def test_a_recording_keeps_build_ids_and_errors(self):
+        program = built("shares.c", "gcc")
+        path = f"{public_folder()}/user.tdm"
+        run("trace", "--user", "-q", "--overwrite", "-o", path, "--", program,
+            input="\n\n\n")
+        report = json.loads(run("trace", path, "--json").stdout)
+        task = max(report["tasks"], key=lambda task: task["peak_pages"])
+        self.assertGreater(task["machine_peak_error_pages"], 0)
+        self.assertGreaterEqual(report["sample_period"], 64)
+        profile = f"{public_folder()}/recorded.pb"
+        run("export", path, "--to", "pprof", "-q", "--overwrite", "-o", profile)
+        data = pathlib.Path(profile).read_bytes()
+        strings = Profile(data).strings
+        files = {strings[m[5]]: strings[m.get(6, 0)] for m in
+                 (dict(fields(value)) for number, value in fields(data)
+                  if number == Profile.MAPPING)}
+        self.assertRegex(files[program], r"^[0-9a-f]{40}$")
+
     def test_processes_of_a_few_milliseconds_have_their_functions(self):
         program = built("brief.c", "gcc")
         count = 30

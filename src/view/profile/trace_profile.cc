@@ -8,7 +8,7 @@
 #include "analysis/trace_tree.h"
 #include "base/escape.h"
 #include "base/json.h"
-#include "view/profile/protobuf.h"
+#include "view/profile/pprof.h"
 #include "view/text/folded.h"
 
 namespace tidemark::view {
@@ -32,44 +32,8 @@ std::string name_of(const TraceTask& task) {
   return fmt::format("{} ({})", analysis::task_name(task), task.pid);
 }
 
-// Fields of profile.proto.
-namespace field {
-constexpr uint32_t kSampleType = 1;
-constexpr uint32_t kSample = 2;
-constexpr uint32_t kMapping = 3;
-constexpr uint32_t kLocation = 4;
-constexpr uint32_t kFunction = 5;
-constexpr uint32_t kStringTable = 6;
-constexpr uint32_t kTimeNanos = 9;
-constexpr uint32_t kDurationNanos = 10;
-}  // namespace field
-
-// Texts are written once and meant by their number; the first is empty.
-class StringTable {
- public:
-  StringTable() { index(""); }
-  uint64_t index(const std::string& text) {
-    auto [at, is_new] = known_.try_emplace(text, texts_.size());
-    if (is_new) texts_.push_back(text);
-    return at->second;
-  }
-  const std::vector<std::string>& texts() const { return texts_; }
-
- private:
-  std::map<std::string, uint64_t> known_;
-  std::vector<std::string> texts_;
-};
-
-ProtobufWriter value_type(StringTable& strings, const char* type,
-                          const char* unit) {
-  ProtobufWriter message;
-  message.number(1, strings.index(type));
-  message.number(2, strings.index(unit));
-  return message;
-}
-
 // One location and one function for each frame, numbered from 1.
-void write_frames(const Trace& trace, StringTable& strings,
+void write_frames(const Trace& trace, PprofTexts& strings,
                   std::map<std::string, uint64_t>& mappings,
                   ProtobufWriter& profile) {
   for (size_t i = 0; i < trace.frames.size(); ++i) {
@@ -83,11 +47,11 @@ void write_frames(const Trace& trace, StringTable& strings,
         mappings.try_emplace(frame.module, mappings.size() + 1).first->second);
     location.number(3, frame.address);
     location.message(4, line);
-    profile.message(field::kLocation, location);
+    profile.message(pprof::kLocation, location);
     ProtobufWriter function;
     function.number(1, i + 1);
     function.number(2, strings.index(base::valid_utf8(name_of(frame))));
-    profile.message(field::kFunction, function);
+    profile.message(pprof::kFunction, function);
   }
 }
 
@@ -102,7 +66,7 @@ const model::TraceImage* image_of(const Trace& trace,
 }
 
 void write_sample(const Trace& trace, const TraceLeaf& leaf, uint64_t pages,
-                  StringTable& strings, ProtobufWriter& profile) {
+                  PprofTexts& strings, ProtobufWriter& profile) {
   ProtobufWriter sample;
   std::vector<uint64_t> locations;
   for (uint32_t frame : trace.stacks[leaf.stack])
@@ -119,7 +83,7 @@ void write_sample(const Trace& trace, const TraceLeaf& leaf, uint64_t pages,
   pid.number(1, strings.index("pid"));
   pid.number(3, static_cast<uint32_t>(task.pid));
   sample.message(3, pid);
-  profile.message(field::kSample, sample);
+  profile.message(pprof::kSample, sample);
 }
 
 }  // namespace
@@ -205,9 +169,11 @@ std::string trace_speedscope(const Trace& trace,
 std::string trace_pprof(const Trace& trace,
                         const TraceProfileOptions& options) {
   ProtobufWriter profile;
-  StringTable strings;
-  profile.message(field::kSampleType, value_type(strings, "pages", "count"));
-  profile.message(field::kSampleType, value_type(strings, "space", "bytes"));
+  PprofTexts strings;
+  profile.message(pprof::kSampleType,
+                  pprof_value_type(strings, "pages", "count"));
+  profile.message(pprof::kSampleType,
+                  pprof_value_type(strings, "space", "bytes"));
   for (const TraceLeaf& leaf : trace.leaves) {
     const uint64_t pages = pages_of(leaf, options);
     if (pages > 0) write_sample(trace, leaf, pages, strings, profile);
@@ -223,12 +189,11 @@ std::string trace_pprof(const Trace& trace,
                                                  : base::valid_utf8(file)));
     if (image) mapping.number(6, strings.index(image->build_id));
     mapping.number(7, 1);  // it has functions
-    profile.message(field::kMapping, mapping);
+    profile.message(pprof::kMapping, mapping);
   }
-  for (const std::string& text : strings.texts())
-    profile.text(field::kStringTable, text);
-  profile.number(field::kTimeNanos, trace.started_realtime_ns);
-  profile.number(field::kDurationNanos, trace.elapsed_ns);
+  strings.write(profile);
+  profile.number(pprof::kTimeNanos, trace.started_realtime_ns);
+  profile.number(pprof::kDurationNanos, trace.elapsed_ns);
   return profile.take();
 }
 

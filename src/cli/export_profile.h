@@ -1,0 +1,26 @@
+// `export` in the formats of profilers: a moment of a recording and its peak as
+// stacks, or the trace of one that has no processes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "cli/command.h"
+#include "store/recording.h"
+
+namespace tidemark::cli {
+
+enum class ProfileFormat : uint8_t { Pprof, Speedscope };
+
+struct ProfileExport {
+  ProfileFormat format = ProfileFormat::Pprof;
+  std::string at;  // as find_moment_or_peak() takes it; empty: the peak
+  store::ProcessSet processes;
+  const CommonOptions& common;
+};
+
+base::Result<std::string> export_profile(const store::Recording& recording,
+                                         const ProfileExport& wanted);
+
+}  // namespace tidemark::cli
