@@ -54,7 +54,8 @@ if(TIDEMARK_DOCS)
   add_custom_command(
     OUTPUT ${share}/stamp
     COMMAND
-      ${CMAKE_COMMAND} -D TIDEMARK=$<TARGET_FILE:tidemark> -D SHARE=${share} -P
+      ${CMAKE_COMMAND} -D TIDEMARK=$<TARGET_FILE:tidemark> -D SHARE=${share} -D
+      EMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR} -P
       ${PROJECT_SOURCE_DIR}/cmake/write_docs.cmake
     DEPENDS tidemark ${PROJECT_SOURCE_DIR}/cmake/write_docs.cmake
     COMMENT "Writing man pages and completions")

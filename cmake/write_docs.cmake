@@ -1,4 +1,4 @@
-# cmake -D TIDEMARK=binary -D SHARE=dir -P write_docs.cmake
+# cmake -D TIDEMARK=binary -D SHARE=dir [-D EMULATOR=program] -P write_docs.cmake
 #
 # Lets the binary print its man pages and completions, which come from the same
 # table as its parser, into SHARE/man/man1 and SHARE/completions.
@@ -6,7 +6,7 @@ cmake_minimum_required(VERSION 3.25)
 
 function(ask out_variable)
   execute_process(
-    COMMAND ${TIDEMARK} ${ARGN}
+    COMMAND ${EMULATOR} ${TIDEMARK} ${ARGN}
     OUTPUT_VARIABLE output
     COMMAND_ERROR_IS_FATAL ANY)
   set(${out_variable} "${output}" PARENT_SCOPE)
@@ -15,7 +15,7 @@ endfunction()
 # Straight to the file: a CMake variable would trip over `[` and `;`.
 function(write_page file)
   execute_process(
-    COMMAND ${TIDEMARK} ${ARGN}
+    COMMAND ${EMULATOR} ${TIDEMARK} ${ARGN}
     OUTPUT_FILE ${file}
     COMMAND_ERROR_IS_FATAL ANY)
 endfunction()

@@ -48,6 +48,22 @@ apt() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@"
 }
 
+# Some packages bring a service that starts at once and at every boot. Tests need
+# the program, and this may be somebody's machine.
+install_without_services() (
+  policy=/usr/sbin/policy-rc.d
+  if [[ ! -e $policy ]]; then
+    trap 'as_root rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
+    as_root chmod 755 "$policy"
+  fi
+  apt install -y --no-install-recommends "$@"
+  mapfile -t units < <(dpkg -L "$@" |
+    sed -n 's|.*/systemd/system/\([^/]*\.\(service\|socket\|timer\)\)$|\1|p')
+  ((${#units[@]})) && command -v systemctl >/dev/null || exit 0
+  as_root systemctl --quiet disable "${units[@]}" || true
+)
+
 # install_packages LOG PACKAGE…: does nothing when all are there.
 install_packages() {
   local log=$1 wanted=()
@@ -59,7 +75,7 @@ install_packages() {
   mapfile -t wanted < <(missing "$@")
   ((${#wanted[@]})) || return 0
   say "installing ${#wanted[@]} packages: ${wanted[*]}"
-  if ! { apt update && apt install -y --no-install-recommends "${wanted[@]}"; } \
+  if ! { apt update && install_without_services "${wanted[@]}"; } \
     >"$log" 2>&1; then
     cat "$log" >&2
     die "could not install ${wanted[*]}" "the log above says why; it is in $log"

@@ -76,12 +76,15 @@ class RecordLine {
     was_paused_ = progress.is_paused;
     wipe();
     if (is_quiet_) return;
-    write_stderr(was_paused_
-                     ? fmt::format("tidemark: disk full; recording paused at "
-                                   "{}, the file is valid so far\n",
-                                   base::clock_duration(progress.elapsed_ns))
-                     : fmt::format("tidemark: recording goes on at {}\n",
-                                   base::clock_duration(progress.elapsed_ns)));
+    const std::string when = base::clock_duration(progress.elapsed_ns);
+    write_stderr(
+        was_paused_
+            ? fmt::format("tidemark: {}; recording paused at {}, the "
+                          "file is valid so far\n",
+                          has_disk_room(path_) ? "the file is at its limit"
+                                               : "disk full",
+                          when)
+            : fmt::format("tidemark: recording goes on at {}\n", when));
   }
 
   std::string path_;
@@ -215,14 +218,23 @@ base::Result<watch::RecordResult> record_with(
   keep_priority(options.common);
   RecordLine line(options.common, options.common.output_path);
   hooks.now_ns = base::monotonic_ns;
-  hooks.progress = [&line](const watch::RecordProgress& progress) {
+  // In a folder the next one takes over where this one cannot go on.
+  bool is_full = false;
+  hooks.progress = [&](const watch::RecordProgress& progress) {
     line.show(progress);
+    is_full = progress.is_paused && options.keep_bytes &&
+              has_disk_room(options.common.output_path);
+  };
+  hooks.wait_until = [&is_full,
+                      wait = std::move(hooks.wait_until)](uint64_t until) {
+    return is_full ? watch::WaitEnd::Stop : wait(until);
   };
   add_trace(trace, hooks);
   if (trace != nullptr) trace->go();
   base::Result<watch::RecordResult> result =
       watch::record(source, **recorder, options.loop, hooks);
   line.wipe();
+  if (result && is_full) result->last.is_paused = false;
   if (result) summarize(options, *result);
   return result;
 }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -106,6 +107,13 @@ base::Result<std::vector<std::string>> RecordingFolder::shrink(
     gone.push_back(one.path);
   }
   return gone;
+}
+
+bool has_disk_room(const std::string& path) {
+  constexpr uint64_t kSomeBytes = uint64_t{4} << 20;
+  struct statvfs info {};
+  return ::statvfs(path.c_str(), &info) == 0 &&
+         info.f_bavail * info.f_frsize > kSomeBytes;
 }
 
 std::string RecordingFolder::next_path(uint64_t realtime_ns) const {

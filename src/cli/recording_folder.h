@@ -38,4 +38,8 @@ class RecordingFolder {
   base::Fd held_;
 };
 
+// Whether the disk below this file has room. A recording that cannot go on
+// although there is some has reached its own limit.
+bool has_disk_room(const std::string& path);
+
 }  // namespace tidemark::cli

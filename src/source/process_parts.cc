@@ -97,8 +97,11 @@ std::vector<model::ImageSpan> read_images(
   for (size_t i = 0; i + 1 < mappings.size(); ++i) {
     const model::Mapping& m = mappings[i];
     const model::Mapping& next = mappings[i + 1];
-    if (!m.is_file() || next.is_file() || !next.permissions.write ||
-        next.start_address != m.end_address) {
+    // An image is mapped privately. What is shared is not opened: it may be the
+    // index of our own recording, and closing a file gives up all locks that
+    // SQLite, or anybody else in this process, has on it.
+    if (!m.is_file() || m.permissions.shared || next.is_file() ||
+        !next.permissions.write || next.start_address != m.end_address) {
       continue;
     }
     base::Result<std::string> head =

@@ -23,6 +23,22 @@ constexpr int kUsualCheckpointPages = 1000;
 constexpr int kScarceCheckpointPages = 50;
 constexpr uint64_t kScarceBytes = uint64_t{32} << 20;
 
+constexpr uint64_t kMostLogBytes = uint64_t{8} << 20;
+
+// Of what a recording may take, so much is for the log beside the file.
+// Thinning rewrites a stretch of samples at once, which is half of a small
+// file.
+uint64_t log_bytes_of(uint64_t most_bytes) {
+  return std::min(most_bytes / 2, kMostLogBytes);
+}
+
+// The rest is the file's, but for the index of the log.
+uint64_t file_bytes_of(uint64_t most_bytes) {
+  constexpr uint64_t kIndexBytes = uint64_t{32} << 10;
+  const uint64_t rest = most_bytes - log_bytes_of(most_bytes);
+  return rest - std::min(rest / 2, kIndexBytes);
+}
+
 uint64_t size_of(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 ? static_cast<uint64_t>(info.st_size)
@@ -60,17 +76,51 @@ base::Result<std::unique_ptr<Recorder::Writer>> Recorder::Writer::create(
   std::unique_ptr<Writer> writer(
       new Writer(std::move(*database), info, options));
   status = writer->load();
+  if (status) status = writer->limit_size();
   if (!status) return status.error();
   return writer;
 }
 
+// The file itself cannot outgrow its part of the limit, whatever is thinned.
+base::Status Recorder::Writer::limit_size() {
+  if (!options_.most_bytes) return base::Ok{};
+  base::Result<int64_t> page = database_.integer("PRAGMA page_size");
+  if (!page) return page.error();
+  page_bytes_ = static_cast<uint64_t>(*page);
+  const uint64_t file = file_bytes_of(*options_.most_bytes);
+  return database_.execute("PRAGMA max_page_count=" +
+                           std::to_string(file / page_bytes_));
+}
+
+// A reader that stays at an old state keeps the log from being copied back, and
+// it would grow for as long.
+base::Status Recorder::Writer::limit_log() {
+  if (!options_.most_bytes || database_.is_in_transaction()) return base::Ok{};
+  const std::string log = database_.path() + "-wal";
+  const uint64_t most = log_bytes_of(*options_.most_bytes);
+  if (size_of(log) <= most) return base::Ok{};
+  // The samples that come meanwhile wait for us.
+  constexpr int kPatienceMs = 50;
+  database_.set_patience_ms(kPatienceMs);
+  base::Status status = database_.checkpoint(true);
+  if (status && size_of(log) > most) {
+    return base::fail(base::ErrorKind::NoSpace,
+                      log + ": at its limit while somebody reads");
+  }
+  return status;
+}
+
 base::Status Recorder::Writer::accept(const Sample& sample) {
-  base::Status status = is_stale_ ? load() : base::Ok{};
+  base::Status status = limit_log();
+  if (status && is_stale_) status = load();
   if (status && !database_.is_in_transaction()) status = begin(sample);
   if (status) status = write(sample);
   // After a loss at once: a sample in memory is not yet a disk with room.
   if (status && (is_commit_due(sample) || has_lost_)) status = commit();
-  if (!status) give_up();
+  if (!status) {
+    give_up();
+    make_room(status.error());
+  }
   if (status && database_.is_in_transaction()) open_.add(sample);
   return status;
 }
@@ -116,7 +166,10 @@ base::Status Recorder::Writer::finish() {
   // log: the other way a kill would leave a file that only its journal can
   // mend, and a reader without the right to write cannot use that.
   constexpr uint64_t kSmallBytes = uint64_t{32} << 20;
-  if (status && size_of(database_.path()) <= kSmallBytes) {
+  const uint64_t file_bytes = size_of(database_.path());
+  const bool has_room =
+      !options_.most_bytes || 2 * file_bytes <= *options_.most_bytes;
+  if (status && file_bytes <= kSmallBytes && has_room) {
     base::Status smaller = database_.execute("VACUUM");
     (void)smaller;
   }
@@ -152,10 +205,23 @@ void Recorder::Writer::give_up() {
   is_stale_ = true;
 }
 
+// A transaction that did not fit below the limit fits when there is less.
+void Recorder::Writer::make_room(const base::Error& because) {
+  if (!options_.most_bytes || because.kind != base::ErrorKind::NoSpace) return;
+  base::Status smaller = keep_small();
+  (void)smaller;  // the next sample tries again
+}
+
 void Recorder::Writer::watch_space() {
-  database_.set_checkpoint_pages(is_scarce(database_.path())
-                                     ? kScarceCheckpointPages
-                                     : kUsualCheckpointPages);
+  int pages = is_scarce(database_.path()) ? kScarceCheckpointPages
+                                          : kUsualCheckpointPages;
+  if (options_.most_bytes) {
+    // The transaction that comes next must fit behind them.
+    const uint64_t some = log_bytes_of(*options_.most_bytes) / 4 / page_bytes_;
+    pages = static_cast<int>(
+        std::clamp<uint64_t>(some, 1, static_cast<uint64_t>(pages)));
+  }
+  database_.set_checkpoint_pages(pages);
 }
 
 base::Status Recorder::Writer::begin(const Sample& sample) {
@@ -265,13 +331,16 @@ base::Status Recorder::Writer::write_notes(const Sample& sample) {
 // Begins a little early: the file must have room for what comes until the next
 // look.
 base::Status Recorder::Writer::keep_small() {
-  const uint64_t limit = *options_.most_bytes / 16 * 15;
+  const uint64_t limit = file_bytes_of(*options_.most_bytes) / 16 * 15;
   // What is still needed to understand the next sample is not touched.
   constexpr int64_t kUntouchedTicks = 64;
   for (int round = 0; round < 4; ++round) {
     base::Result<uint64_t> used = used_bytes(database_);
     if (!used) return used.error();
     if (*used <= limit) return base::Ok{};
+    // Thinning goes through the log too, and finds it empty then.
+    base::Status copied = database_.checkpoint(false);
+    if (!copied) return copied.error();
     base::Result<uint64_t> gone =
         thin_once(database_, next_tick_ - kUntouchedTicks);
     if (!gone) return gone.error();

@@ -19,7 +19,8 @@ namespace tidemark::store {
 
 struct RecorderOptions {
   uint64_t commit_every_ns = 1'000'000'000;
-  // Oldest detail is thinned out once the file would be larger.
+  // Of the file and its log. The oldest detail is thinned out before it is
+  // reached; a sample that does not fit even so is NoSpace.
   std::optional<uint64_t> most_bytes;
 };
 

@@ -90,6 +90,9 @@ class Recorder::Writer {
   base::Status write_end();
   base::Status write_notes(const model::Sample& sample);
   base::Status keep_small();
+  base::Status limit_size();
+  base::Status limit_log();
+  void make_room(const base::Error& because);
 
   base::Status load();
   base::Status prepare();
@@ -124,7 +127,8 @@ class Recorder::Writer {
   Uncommitted open_;
   std::vector<model::MissedTick> lost_;  // of which the file knows nothing
   std::vector<model::MissedTick> missed_at_end_;
-  uint64_t opened_ns_ = 0;  // when the open transaction began
+  uint64_t opened_ns_ = 0;   // when the open transaction began
+  uint64_t page_bytes_ = 1;  // of the file; known where there is a limit
 
   // From the file.
   std::optional<Statements> statements_;

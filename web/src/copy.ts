@@ -2,5 +2,5 @@
 // from another machine, it is said.
 export function copyText(text: string, say: (what: string) => void, done = "copied"): void {
   const copied = navigator.clipboard ? navigator.clipboard.writeText(text) : Promise.reject(new Error());
-  copied.then(() => say(done), () => say("the browser did not allow to copy"));
+  copied.then(() => say(done), () => say("the browser did not allow copying"));
 }

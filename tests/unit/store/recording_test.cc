@@ -423,7 +423,7 @@ TEST(Recording, GivesBackEveryTickThatALimitHasLeft) {
   options.seed = 9;
   options.tick_count = 3000;
   options.checked_every = 7;
-  options.recorder.most_bytes = 700'000;
+  options.recorder.most_bytes = 1'450'000;
   check_history(options);
 }
 
