@@ -22,8 +22,10 @@ install(FILES ${PROJECT_SOURCE_DIR}/share/tidemark/buckets.json
               ${PROJECT_SOURCE_DIR}/share/tidemark/perfetto.proto
               ${PROJECT_SOURCE_DIR}/share/tidemark/pprof.proto
         DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark)
-# For those who feed Prometheus and Grafana with `tidemark metrics`.
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/share/tidemark/prometheus
+# For those who read our JSON, and who feed Prometheus and Grafana with
+# `tidemark metrics`.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/share/tidemark/schemas
+                  ${PROJECT_SOURCE_DIR}/share/tidemark/prometheus
                   ${PROJECT_SOURCE_DIR}/share/tidemark/grafana
         DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark)
 

@@ -13,7 +13,7 @@
 namespace tidemark::source {
 namespace {
 
-bool is_plain(const struct stat& info) {
+bool is_plain_file(const struct stat& info) {
   return S_ISREG(info.st_mode);
 }
 
@@ -21,7 +21,7 @@ bool is_plain(const struct stat& info) {
 // kernel's lists another device than it tells stat().
 bool is_still(int fd, const model::Mapping& mapping) {
   struct stat info {};
-  return ::fstat(fd, &info) == 0 && is_plain(info) &&
+  return ::fstat(fd, &info) == 0 && is_plain_file(info) &&
          info.st_ino == mapping.inode_id;
 }
 
@@ -29,7 +29,7 @@ base::Fd open_still(int folder, const std::string& path,
                     const model::Mapping& mapping) {
   // Asked before it is opened: opening what is no plain file may do things.
   struct stat info {};
-  if (::fstatat(folder, path.c_str(), &info, 0) != 0 || !is_plain(info)) {
+  if (::fstatat(folder, path.c_str(), &info, 0) != 0 || !is_plain_file(info)) {
     return {};
   }
   base::Fd fd(::openat(folder, path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -72,7 +72,7 @@ base::Fd open_mapped(const Roots& roots, int32_t pid,
                 static_cast<unsigned long long>(mapping.end_address));
   struct stat info {};
   if (::fstatat(roots.proc.fd.get(), name.data(), &info, 0) != 0 ||
-      !is_plain(info)) {
+      !is_plain_file(info)) {
     return {};
   }
   return base::Fd(

@@ -22,7 +22,10 @@ std::string UserFrames::keep_image(const std::string& path,
 }
 
 const std::vector<uint32_t>* UserFrames::names_at(const Place& place) const {
-  const auto found = names_.find(place);
+  Place best = place;
+  best.is_brief = false;
+  auto found = names_.find(best);
+  if (found == names_.end()) found = names_.find(place);
   return found == names_.end() ? nullptr : &found->second;
 }
 

@@ -30,6 +30,7 @@ class UserFrames {
     std::string image;
     uint64_t address = 0;  // in the file
     bool has_line = false;
+    bool is_brief = false;  // debug files were not asked
     auto operator<=>(const Place&) const = default;
   };
   const std::vector<uint32_t>* names_at(const Place& place) const;

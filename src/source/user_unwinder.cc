@@ -100,6 +100,16 @@ int find_no_elf(Dwfl_Module*, void**, const char*, Dwarf_Addr, char**, Elf**) {
 constexpr Dwfl_Callbacks kFileCallbacks = {
     find_no_elf, find_debug_file, dwfl_offline_section_address, nullptr};
 
+// Processes that end at once come in hundreds, and unpacking a debug file takes
+// tens of milliseconds each time: what the file itself has must do.
+int find_no_debug_file(Dwfl_Module*, void**, const char*, Dwarf_Addr,
+                       const char*, const char*, GElf_Word, char**) {
+  return -1;
+}
+
+constexpr Dwfl_Callbacks kBriefCallbacks = {
+    find_no_elf, find_no_debug_file, dwfl_offline_section_address, nullptr};
+
 // --- what libdwfl asks for while it unwinds ----------------------------------
 
 // What is being unwound, and how far into it that has led.
@@ -288,7 +298,8 @@ std::string line_at(Dwfl_Module* module, uint64_t address) {
 }  // namespace
 
 struct UserSpace::State {
-  explicit State(UserFrames& all_frames) : frames(all_frames) {}
+  State(UserFrames& all_frames, bool for_ended)
+      : frames(all_frames), is_brief(for_ended) {}
 
   // What `open` gives for the code of each file.
   using Opener = std::function<base::Fd(CodeFile&)>;
@@ -305,6 +316,7 @@ struct UserSpace::State {
   bool is_mapped_code(uint64_t address) const;
 
   UserFrames& frames;
+  bool is_brief = false;
   int32_t pid = 0;
   std::vector<model::Mapping> code;  // what can be run, in order
   std::unique_ptr<Dwfl, EndDwfl> dwfl;
@@ -319,7 +331,7 @@ struct UserSpace::State {
 
 void UserSpace::State::report(int32_t its_pid, const Opener& open) {
   pid = its_pid;
-  dwfl.reset(dwfl_begin(&kFileCallbacks));
+  dwfl.reset(dwfl_begin(is_brief ? &kBriefCallbacks : &kFileCallbacks));
   if (!dwfl) return;
   for (CodeFile& file : code_files(code)) {
     base::Fd fd = open(file);
@@ -369,7 +381,8 @@ void UserSpace::State::name_in_module(Dwfl_Module* module, uint64_t address,
   GElf_Addr bias = 0;
   dwfl_module_getelf(module, &bias);
   const Image& image = image_of(module);
-  const UserFrames::Place place = {image.name, address - bias, is_innermost};
+  const UserFrames::Place place = {image.name, address - bias, is_innermost,
+                                   is_brief};
   if (const std::vector<uint32_t>* known =
           image.has_build_id ? frames.names_at(place) : nullptr) {
     named = *known;
@@ -412,7 +425,7 @@ base::Result<std::unique_ptr<UserSpace>> UserSpace::read(const Roots& roots,
   if (!text) return text.error();
   base::Result<std::vector<model::Mapping>> mappings = parse::parse_maps(*text);
   if (!mappings) return mappings.error();
-  auto state = std::make_unique<State>(frames);
+  auto state = std::make_unique<State>(frames, false);
   state->code = std::move(*mappings);
   state->report(pid, [&](const CodeFile& file) {
     return open_mapped(roots, pid, *file.mapping);
@@ -430,7 +443,7 @@ base::Result<std::unique_ptr<UserSpace>> UserSpace::read(const Roots& roots,
 
 base::Result<std::unique_ptr<UserSpace>> UserSpace::of_ended(
     const Roots& roots, const EndedSpace& ended, UserFrames& frames) {
-  auto state = std::make_unique<State>(frames);
+  auto state = std::make_unique<State>(frames, true);
   state->code = ended.code;
   state->report(ended.pid, [&](CodeFile& file) {
     base::Fd fd = open_named(roots, ended.root_pid, *file.mapping);

@@ -75,6 +75,7 @@ class UserTrace : public LiveTrace {
     uint64_t next_reading_ns = 0;
     uint64_t pause_ns = 0;
     StackDepth depth;
+    bool is_gone = false;   // it could not be read the last time
     size_t told_count = 0;  // mappings that were told of when it was made
   };
 
@@ -225,6 +226,7 @@ bool UserTrace::recall_space(int32_t pid, uint64_t time_ns, Process& process) {
 bool UserTrace::read_space(int32_t pid, Process& process) {
   base::Result<std::unique_ptr<UserSpace>> space =
       UserSpace::read(roots_, pid, account_->frames());
+  process.is_gone = !space;
   if (!space) return false;
   if (process.space && process.space->has_same_code(**space)) return false;
   process.space = std::move(*space);
@@ -310,9 +312,11 @@ std::vector<uint32_t> UserTrace::user_frames_of(const tm_user_taken& taken) {
     process.next_reading_ns = now + process.pause_ns;
     if (read_space(pid, process)) stack = process.space->unwind(dump);
   }
-  if (!process.space || stack.has_strangers) {
-    if (recall_space(pid, taken.time_ns, process))
-      stack = process.space->unwind(dump);
+  // Of one that lives more is known by looking at it: names of code that is
+  // made at run time, and what it had before it was followed.
+  if (process.is_gone && (!process.space || stack.has_strangers) &&
+      recall_space(pid, taken.time_ns, process)) {
+    stack = process.space->unwind(dump);
   }
   if (!process.space) {
     ++counts_.unmapped_count;
