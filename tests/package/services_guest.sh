@@ -133,7 +133,7 @@ capped() {
   local round look most=0 now
   rm -f "$folder"/*
   settings TIDEMARK_KEEP=1MiB TIDEMARK_FILE=512KiB TIDEMARK_INTERVAL=50ms \
-    'TIDEMARK_RECORD_OPTIONS=--budget none'
+    TIDEMARK_BUDGET=none
   for ((round = 0; round < 6; ++round)); do
     systemctl reset-failed tidemark-record # starts are counted
     systemctl restart tidemark-record
