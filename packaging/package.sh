@@ -155,7 +155,7 @@ pack() {
   rm -rf "$tree"
   mkdir -p "$tree"
   cp -a "$1"/usr/local/* "$tree/"
-  cp "$root/README.md" "$root/CHANGELOG.md" "$root/LICENSE" "$tree/"
+  cp "$root/README.md" "$root/CHANGELOG.md" "$root/LICENSE" "$tree/share/doc/tidemark/"
   mkdir -p "$out"
   tar -C "$work/tree" --sort=name --owner=0 --group=0 -cJf \
     "$out/$name-linux-$2.tar.xz" "$name-linux-$2"
