@@ -59,7 +59,7 @@ install_without_services() (
   fi
   apt install -y --no-install-recommends "$@"
   mapfile -t units < <(dpkg -L "$@" |
-    sed -n 's|.*/systemd/system/\([^/]*\.\(service\|socket\|timer\)\)$|\1|p')
+    sed -En 's#.*/systemd/system/([^/]*\.(service|socket|timer))$#\1#p')
   ((${#units[@]})) && command -v systemctl >/dev/null || exit 0
   as_root systemctl --quiet disable "${units[@]}" || true
 )

@@ -219,11 +219,14 @@ base::Result<watch::RecordResult> record_with(
   RecordLine line(options.common, options.common.output_path);
   hooks.now_ns = base::monotonic_ns;
   // In a folder the next one takes over where this one cannot go on.
+  LimitWatch limit;
   bool is_full = false;
   hooks.progress = [&](const watch::RecordProgress& progress) {
     line.show(progress);
-    is_full = progress.is_paused && options.keep_bytes &&
-              has_disk_room(options.common.output_path);
+    if (!options.keep_bytes) return;
+    is_full = limit.is_reached(progress.is_paused,
+                               has_disk_room(options.common.output_path),
+                               progress.elapsed_ns);
   };
   hooks.wait_until = [&is_full,
                       wait = std::move(hooks.wait_until)](uint64_t until) {

@@ -116,6 +116,16 @@ bool has_disk_room(const std::string& path) {
          info.f_bavail * info.f_frsize > kSomeBytes;
 }
 
+bool LimitWatch::is_reached(bool is_paused, bool has_room, uint64_t now_ns) {
+  constexpr uint64_t kWhileNs = 10'000'000'000;
+  if (!is_paused || !has_room) {
+    since_ns_.reset();
+    return false;
+  }
+  if (!since_ns_) since_ns_ = now_ns;
+  return now_ns - *since_ns_ >= kWhileNs;
+}
+
 std::string RecordingFolder::next_path(uint64_t realtime_ns) const {
   const std::string start =
       path_ + "/" + std::string(kPrefix) + compact_time(realtime_ns);

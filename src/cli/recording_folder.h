@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
@@ -38,8 +39,18 @@ class RecordingFolder {
   base::Fd held_;
 };
 
-// Whether the disk below this file has room. A recording that cannot go on
-// although there is some has reached its own limit.
+// Whether the disk below this file has room.
 bool has_disk_room(const std::string& path);
+
+// Tells a recording that has reached its own limit from one whose disk is full:
+// it is paused although the disk has had room for a while. Not at once, since
+// after a full disk the next sample must be tried first.
+class LimitWatch {
+ public:
+  bool is_reached(bool is_paused, bool has_room, uint64_t now_ns);
+
+ private:
+  std::optional<uint64_t> since_ns_;
+};
 
 }  // namespace tidemark::cli

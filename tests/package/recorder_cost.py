@@ -29,7 +29,7 @@ def command(folder):
     start = re.search(r"^ExecStart=((?:.*\\\n)*.*)", unit, re.M)[1].replace("\\\n", " ")
     values = {}
     for line in re.findall(r"^Environment=(.*)$", unit, re.M):
-        values |= dict(word.split("=", 1) for word in line.split())
+        values |= dict(word.split("=", 1) for word in line.replace("%%", "%").split())
     line = re.sub(r"\$\{?(\w+)\}?", lambda name: values[name[1]], start)
     words = line.replace("%S/tidemark", str(folder)).split()
     return [TIDEMARK, *words[1:]]

@@ -133,11 +133,11 @@ capped() {
   local round look most=0 now
   rm -f "$folder"/*
   settings TIDEMARK_KEEP=1MiB TIDEMARK_FILE=512KiB TIDEMARK_INTERVAL=50ms \
-    'TIDEMARK_RECORD_OPTIONS=--budget none'
-  for ((round = 0; round < 6; ++round)); do
+    TIDEMARK_BUDGET=none
+  for ((round = 0; round < 5; ++round)); do
     systemctl reset-failed tidemark-record # starts are counted
     systemctl restart tidemark-record
-    for ((look = 0; look < 10; ++look)); do
+    for ((look = 0; look < 6; ++look)); do
       now=$(bytes_in_folder)
       ((now <= most)) || most=$now
       sleep 0.7

@@ -85,5 +85,17 @@ TEST_F(RecordingFolderTest, IsOneRecordersAtATime) {
   EXPECT_EQ(second.error().kind, base::ErrorKind::Misused);
 }
 
+TEST(LimitWatch, WaitsForTheSampleAfterAFullDisk) {
+  constexpr uint64_t kSecond = 1'000'000'000;
+  LimitWatch watch;
+  EXPECT_FALSE(watch.is_reached(true, false, 1 * kSecond))
+      << "the disk is full";
+  EXPECT_FALSE(watch.is_reached(true, true, 60 * kSecond)) << "just emptied";
+  EXPECT_FALSE(watch.is_reached(false, true, 61 * kSecond)) << "it goes on";
+  EXPECT_FALSE(watch.is_reached(true, true, 80 * kSecond));
+  EXPECT_FALSE(watch.is_reached(true, true, 85 * kSecond));
+  EXPECT_TRUE(watch.is_reached(true, true, 90 * kSecond));
+}
+
 }  // namespace
 }  // namespace tidemark::cli
