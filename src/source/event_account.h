@@ -140,7 +140,8 @@ class EventAccount {
   // soon forgotten.
   void look_at_modules() { modules_.look(); }
   void push(size_t source, const PageEvent& event) {
-    if (event.time_ns >= begins_at_ns_) merge_.push(source, event);
+    if (event.time_ns < from_ns_ || event.time_ns >= before_ns_) return;
+    merge_.push(source, event);
   }
   // Nothing older than this is still to come.
   void settle(uint64_t before_ns);
@@ -150,8 +151,13 @@ class EventAccount {
   void end();  // what is not settled yet is
   // What was booked before that time; later events are another's to tell.
   PageAccount& hand_over(uint64_t time_ns);
-  // Events that are older were told by another already.
-  void begin_at(uint64_t time_ns) { begins_at_ns_ = time_ns; }
+  // Events of other times are told by others.
+  void take_only(uint64_t from_ns, uint64_t before_ns) {
+    from_ns_ = from_ns;
+    before_ns_ = before_ns;
+  }
+  // What is held now was there when the trace began.
+  void keep_folded_pages() { folded_pages_ = pages_.machine().pages; }
   void look();
   LiveTrace::Height height() const;
   void add_note(std::string note) { notes_.push_back(std::move(note)); }
@@ -192,7 +198,9 @@ class EventAccount {
   uint64_t started_realtime_ns_ = 0;
   uint64_t started_ns_ = 0;
   uint64_t ended_ns_ = 0;
-  uint64_t begins_at_ns_ = 0;
+  uint64_t from_ns_ = 0;
+  uint64_t before_ns_ = UINT64_MAX;
+  int64_t folded_pages_ = 0;
   bool is_handed_over_ = false;
   std::vector<std::string> notes_;
 };

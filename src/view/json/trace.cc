@@ -9,6 +9,7 @@
 #include "analysis/trace_error.h"
 #include "analysis/trace_growth.h"
 #include "base/clock.h"
+#include "view/json/trace_boot.h"
 #include "view/json/trace_modules.h"
 #include "view/json/trace_slab.h"
 #include "view/json/use.h"
@@ -187,7 +188,8 @@ void write_trace_faults(base::JsonWriter& json,
   json.member("wrong_stacks", faults.wrong_stacks);
 }
 
-std::string trace_json(const Trace& trace, base::JsonWriter::Layout layout) {
+std::string trace_json(const Trace& trace, base::JsonWriter::Layout layout,
+                       const AskedCrashKernel& crash) {
   base::JsonWriter json(layout);
   json.begin_object();
   json.member("schema", "tidemark.trace/1");
@@ -210,6 +212,8 @@ std::string trace_json(const Trace& trace, base::JsonWriter::Layout layout) {
   write_user(json, trace);
   write_tasks(json, trace);
   write_trace_modules(json, trace);
+  write_module_shares(json, trace);
+  if (crash) write_crash_kernel(json, *crash);
   write_trace_slab(json, trace);
   write_group(json, trace, "cgroups", TraceGroup::Cgroup);
   write_notes(json, trace.notes);
