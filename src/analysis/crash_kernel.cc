@@ -44,6 +44,7 @@ model::Reading<CrashKernel> make_crash_kernel(const model::Trace& trace,
                        std::min(trace.folded_pages * page, start.used_bytes());
   crash.tracer_bytes = tracer_pages(trace, tracer_pid) * page;
   crash.peak_bytes = trace.peak_pages * page - crash.tracer_bytes;
+  crash.table_bytes = trace.kernel_bytes;
   const uint64_t use = crash.before_bytes + crash.peak_bytes;
   crash.spare_bytes = std::max(use / kSpareParts, kLeastSpare);
   // Entries for pages are as many as there is RAM, so those of this machine do

@@ -29,6 +29,7 @@ struct CrashKernel {
   uint64_t before_bytes = 0;  // in use when the trace began
   uint64_t peak_bytes = 0;    // more at the highest, without the tracer
   uint64_t tracer_bytes = 0;  // what it took of the peak
+  uint64_t table_bytes = 0;   // and its tables in the kernel
   uint64_t spare_bytes = 0;
   uint64_t size_bytes = 0;  // all of it, in whole steps
   // In use now and not traced: negative when what was there before has been

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/own_code.h"
 #include "base/units.h"
 #include "model/trace_join.h"
 #include "source/machine_reader.h"
@@ -89,6 +90,7 @@ void EarlyTrace::take_over() {
     later_->adopt(*held_);
     held_->forget_frames();
   }
+  base::release_own_code();  // what loads is not needed again
   notes_.push_back(
       "the first " + base::clock_duration(time_ns - started_ns_) +
       " were followed by events, until bpf was loaded: of pages of the bulk "

@@ -24,13 +24,13 @@ tidemark_ready=$tidemark_run/tidemark.ready
 tidemark_reports() {
   case "$(getarg rd.memstrack=)" in
     1) echo module_summary ;;
-    2) echo module_summary,module_top ;;
-    3) echo module_summary,module_top,task_summary,task_top ;;
+    2) echo module_summary,module_top:throttle=80 ;;
+    3) echo module_summary,module_top:throttle=80,task_summary,task_top:throttle=80 ;;
     *)
       case "$(getarg rd.tidemark=)" in
         1) echo modules,crash_kernel ;;
         2) echo modules,crash_kernel,peak:top=8 ;;
-        3) echo modules,crash_kernel,peak,module_any,task_summary,tree ;;
+        3) echo modules,crash_kernel,peak:top=8,module_any,task_summary,tree ;;
       esac
       ;;
   esac

@@ -12,7 +12,7 @@ if [ -n "$tidemark_asked" ] && [ ! -e "$tidemark_pid" ]; then
   # than ours.
   (
     trap '' HUP
-    exec tidemark trace --notui --quiet --early --refresh 1s --throttle 80 \
+    exec tidemark trace --notui --quiet --early --refresh 1s \
       --report "$tidemark_asked" --ready "$tidemark_ready" \
       -o "$(tidemark_out)" </dev/null >/dev/null
   ) &

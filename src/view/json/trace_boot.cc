@@ -39,6 +39,7 @@ void write_crash_kernel(base::JsonWriter& json,
   json.member("spare_bytes", crash->spare_bytes);
   json.member("unseen_bytes", crash->unseen_bytes);
   json.member("tracer_bytes", crash->tracer_bytes);
+  json.member("tracer_table_bytes", crash->table_bytes);
   json.end_object();
 }
 

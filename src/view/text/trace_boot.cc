@@ -56,6 +56,8 @@ std::string crash_kernel_text(
                        : "of what was there before is given back by now");
   text += line(style, crash->tracer_bytes,
                "was the tracer's own at the highest, and is not in it");
+  text += line(style, crash->table_bytes,
+               "its tables in the kernel, which are not in it either");
   return text;
 }
 
