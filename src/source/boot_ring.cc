@@ -130,7 +130,8 @@ uint64_t BootRing::lost_events() const {
   return count_lost_events(tracefs_, cpus_);
 }
 
-void BootRing::read_cpu(const std::string& cpu, size_t source) {
+void BootRing::read_cpu(const std::string& cpu, size_t source,
+                        const std::function<void()>& meanwhile) {
   const std::string file = "per_cpu/" + cpu + "/trace_pipe_raw";
   const base::Fd pages(::openat(tracefs_.fd.get(), file.c_str(),
                                 O_RDONLY | O_NONBLOCK | O_CLOEXEC));
@@ -142,27 +143,29 @@ void BootRing::read_cpu(const std::string& cpu, size_t source) {
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return;
     events_.take_page(source, {page.data(), static_cast<size_t>(got)});
+    meanwhile();
   }
 }
 
-void BootRing::fold_into(EventAccount& account, size_t first_source) {
+void BootRing::fold_into(EventAccount& account, size_t first_source,
+                         const std::function<void()>& meanwhile) {
   const uint64_t cut_ns = base::monotonic_ns();
   static_cast<void>(write("tracing_on", "0"));
   const bool all_have_stacks = is_set(tracefs_, "options/stacktrace");
   events_.begin(account, first_source + cpus_.size(), all_have_stacks);
   events_.shift_times(clock_shift_ns());
-  account.take_only(0, cut_ns);
+  account.part(first_source, cut_ns);
   for (size_t i = 0; i < cpus_.size(); ++i)
-    read_cpu(cpus_[i], first_source + i);
+    read_cpu(cpus_[i], first_source + i, meanwhile);
   events_.end();
   account.settle(cut_ns);
-  account.take_only(cut_ns, UINT64_MAX);
   const uint64_t lost = lost_events();
   account.count_lost(lost);
   account.keep_folded_pages();
   account.add_note(
       "what the kernel kept in its own buffer since it was started is in the "
-      "numbers");
+      "numbers; " +
+      std::to_string(lost) + " events found no room there");
   if (!all_have_stacks) {
     account.add_note(
         "that has no stacks: trace_options=stacktrace was not on the command "

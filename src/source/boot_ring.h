@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,15 +32,18 @@ class BootRing {
   size_t cpu_count() const { return cpus_.size(); }
   // Stops it, books what is in it and shrinks it. Our own events are on by now;
   // those before this moment are taken from here, those after it from there.
-  // Uses the account's sources from `first_source` on.
-  void fold_into(EventAccount& account, size_t first_source);
+  // Uses the account's sources from `first_source` on. That may take a second,
+  // so `meanwhile` is called to take what comes in.
+  void fold_into(EventAccount& account, size_t first_source,
+                 const std::function<void()>& meanwhile);
 
  private:
   explicit BootRing(base::Directory tracefs) : tracefs_(std::move(tracefs)) {}
   base::Status write(const std::string& file, std::string_view text) const;
   int64_t clock_shift_ns() const;
   uint64_t lost_events() const;
-  void read_cpu(const std::string& cpu, size_t source);
+  void read_cpu(const std::string& cpu, size_t source,
+                const std::function<void()>& meanwhile);
 
   base::Directory tracefs_;
   FtraceEvents events_;

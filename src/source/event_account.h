@@ -140,8 +140,9 @@ class EventAccount {
   // soon forgotten.
   void look_at_modules() { modules_.look(); }
   void push(size_t source, const PageEvent& event) {
-    if (event.time_ns < from_ns_ || event.time_ns >= before_ns_) return;
-    merge_.push(source, event);
+    const bool tells_of_before = source >= first_source_before_;
+    const bool is_before = event.time_ns < part_ns_;
+    if (tells_of_before == is_before) merge_.push(source, event);
   }
   // Nothing older than this is still to come.
   void settle(uint64_t before_ns);
@@ -151,10 +152,11 @@ class EventAccount {
   void end();  // what is not settled yet is
   // What was booked before that time; later events are another's to tell.
   PageAccount& hand_over(uint64_t time_ns);
-  // Events of other times are told by others.
-  void take_only(uint64_t from_ns, uint64_t before_ns) {
-    from_ns_ = from_ns;
-    before_ns_ = before_ns;
+  // Sources from `first_source` on tell of what was before that time, the
+  // others of what was since: what both have seen is told once.
+  void part(size_t first_source, uint64_t time_ns) {
+    first_source_before_ = first_source;
+    part_ns_ = time_ns;
   }
   // What is held now was there when the trace began.
   void keep_folded_pages() { folded_pages_ = pages_.machine().pages; }
@@ -198,8 +200,8 @@ class EventAccount {
   uint64_t started_realtime_ns_ = 0;
   uint64_t started_ns_ = 0;
   uint64_t ended_ns_ = 0;
-  uint64_t from_ns_ = 0;
-  uint64_t before_ns_ = UINT64_MAX;
+  size_t first_source_before_ = SIZE_MAX;
+  uint64_t part_ns_ = 0;
   int64_t folded_pages_ = 0;
   bool is_handed_over_ = false;
   std::vector<std::string> notes_;

@@ -262,7 +262,9 @@ void FtraceTrace::go() {
   account_->go();
   is_on_ = true;
   static_cast<void>(instance_->write("tracing_on", "1"));
-  if (boot_ring_) boot_ring_->fold_into(*account_, own_sources_);
+  if (boot_ring_) {
+    boot_ring_->fold_into(*account_, own_sources_, [this] { drain_buffers(); });
+  }
   boot_ring_.reset();
 }
 

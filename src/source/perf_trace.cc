@@ -90,7 +90,9 @@ void PerfTrace::go() {
   account_->go();
   is_on_ = true;
   feeds_.enable();
-  if (boot_ring_) boot_ring_->fold_into(*account_, own_sources_);
+  if (boot_ring_) {
+    boot_ring_->fold_into(*account_, own_sources_, [this] { drain_rings(); });
+  }
   boot_ring_.reset();
 }
 
