@@ -120,12 +120,12 @@ base::Result<model::Trace> EarlyTrace::read(const Roots& roots) {
   return trace;
 }
 
-// Rings of all CPUs together take at most a 64th of what is available: a crash
+// Rings of all CPUs together take at most a 32nd of what is available: a crash
 // kernel has little, and a machine of 200 CPUs would have rings of 800 MiB.
 uint64_t ring_bytes_for(const Roots& roots, uint64_t wanted) {
   const base::Result<model::MemInfo> memory = read_meminfo(roots);
   if (!memory || !memory->available_bytes) return wanted;
-  constexpr uint64_t kParts = 64;
+  constexpr uint64_t kParts = 32;
   constexpr uint64_t kLeast = 256 << 10;
   const auto cpus =
       static_cast<uint64_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L));
