@@ -16,6 +16,18 @@ foreach(name IN LISTS other_names)
   install(FILES ${link} DESTINATION ${TIDEMARK_NAMES_DIR})
 endforeach()
 
+# And as memstrack those of that one; dracut's own module starts it by this
+# name.
+install(
+  CODE "file(CREATE_LINK tidemark
+    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/memstrack\"
+    SYMBOLIC)")
+
+# dracut looks for modules in this one place, whatever the prefix: elsewhere it
+# is there to be linked.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/packaging/dracut/99tidemark
+        DESTINATION lib/dracut/modules.d USE_SOURCE_PERMISSIONS)
+
 # Built into the binary too; here to be read and copied.
 install(FILES ${PROJECT_SOURCE_DIR}/share/tidemark/buckets.json
               ${PROJECT_SOURCE_DIR}/share/tidemark/graph_schema.json

@@ -1,8 +1,12 @@
 #include "analysis/module_use.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "model/kernel_code.h"
 
@@ -95,6 +99,33 @@ StackModule module_use(const Trace& trace, const TraceStack& whole) {
     if (is_one_of(kPageCache, frame)) owner.use = ModuleUse::PageCache;
   }
   return owner;
+}
+
+std::vector<ModuleShare> make_module_shares(const Trace& trace) {
+  std::vector<std::set<std::string>> modules_of(trace.stacks.size());
+  for (size_t i = 0; i < trace.stacks.size(); ++i) {
+    for (uint32_t index : own_part(trace, trace.stacks[i])) {
+      const TraceFrame& frame = trace.frames[index];
+      for (const std::string& name : {frame.module, frame.loads}) {
+        if (!name.empty()) modules_of[i].insert(name);
+      }
+    }
+  }
+  std::map<std::string, ModuleShare> shares;
+  for (const model::TraceLeaf& leaf : trace.leaves) {
+    for (const std::string& name : modules_of[leaf.stack]) {
+      ModuleShare& share = shares[name];
+      share.name = name;
+      share.pages += leaf.pages;
+      share.machine_peak_pages += leaf.machine_peak_pages;
+    }
+  }
+  std::vector<ModuleShare> rows;
+  rows.reserve(shares.size());
+  for (auto& [name, share] : shares)
+    rows.push_back(std::move(share));
+  std::ranges::stable_sort(rows, std::greater<>(), &ModuleShare::pages);
+  return rows;
 }
 
 }  // namespace tidemark::analysis

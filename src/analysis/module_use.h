@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "model/trace.h"
 
@@ -29,5 +30,16 @@ struct StackModule {
 
 StackModule module_use(const model::Trace& trace,
                        const model::TraceStack& stack);
+
+// The other rule: a module has to do with every stack that its code is on, or
+// that loads it, wherever it stands. A page counts for several then, so these
+// have no sum.
+struct ModuleShare {
+  std::string name;
+  uint64_t pages = 0;
+  uint64_t machine_peak_pages = 0;
+  bool operator==(const ModuleShare&) const = default;
+};
+std::vector<ModuleShare> make_module_shares(const model::Trace& trace);
 
 }  // namespace tidemark::analysis

@@ -17,7 +17,7 @@ struct Named {
   TraceReportKind kind;
   std::string_view token;
 };
-constexpr std::array<Named, 12> kReports = {{
+constexpr std::array<Named, 14> kReports = {{
     {TraceReportKind::ModuleSummary, "module_summary"},
     {TraceReportKind::ModuleTop, "module_top"},
     {TraceReportKind::TaskSummary, "task_summary"},
@@ -30,6 +30,8 @@ constexpr std::array<Named, 12> kReports = {{
     {TraceReportKind::Growth, "growth"},
     {TraceReportKind::Modules, "modules"},
     {TraceReportKind::Slab, "slab"},
+    {TraceReportKind::ModuleAny, "module_any"},
+    {TraceReportKind::CrashKernel, "crash_kernel"},
 }};
 
 constexpr std::array<std::pair<TraceGroup, std::string_view>, 4> kGroups = {{
@@ -57,6 +59,8 @@ std::vector<TraceGroup> groups_of(TraceReportKind kind,
     case TraceReportKind::Peak:
     case TraceReportKind::Growth:
     case TraceReportKind::Modules:
+    case TraceReportKind::ModuleAny:
+    case TraceReportKind::CrashKernel:
     case TraceReportKind::Slab:
     case TraceReportKind::ProcSlabStatic:
       break;
@@ -135,6 +139,10 @@ base::Result<TraceReportSpec> parse_report(std::string_view text,
   // As people know it: two at each level say what a module does.
   if (spec.kind == TraceReportKind::ModuleTop && defaults.top == 0) {
     spec.tree.top = 2;
+  }
+  // Programs that read it expect every module, however small.
+  if (spec.kind == TraceReportKind::ModuleSummary) {
+    spec.tree.throttle_percent = 0;
   }
   // There are thousands of places; JSON has them all.
   constexpr size_t kSlabTop = 12;
@@ -223,6 +231,13 @@ ModuleTable module_rows(const Trace& trace, const TraceTreeOptions& options) {
   return table;
 }
 
+std::vector<ModuleShare> share_rows(const Trace& trace,
+                                    const TraceTreeOptions& options) {
+  std::vector<ModuleShare> rows = make_module_shares(trace);
+  if (options.top > 0 && rows.size() > options.top) rows.resize(options.top);
+  return rows;
+}
+
 std::vector<SlabCacheRow> slab_rows(const model::SlabTrace& slab,
                                     const TraceTreeOptions& options) {
   const auto cut = [&](auto& rows) {
@@ -266,6 +281,10 @@ TraceReport make_trace_report(
       section.growing = growth_rows(trace, spec.tree);
     } else if (spec.kind == TraceReportKind::Modules) {
       section.modules = module_rows(trace, spec.tree);
+    } else if (spec.kind == TraceReportKind::ModuleAny) {
+      section.shares = share_rows(trace, spec.tree);
+    } else if (spec.kind == TraceReportKind::CrashKernel) {
+      // Not of the trace alone: whoever made it fills it in.
     } else if (spec.kind == TraceReportKind::Slab) {
       if (trace.slab && *trace.slab) {
         section.slab = slab_rows(**trace.slab, spec.tree);

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/crash_kernel.h"
+#include "analysis/module_use.h"
 #include "analysis/slab_sites.h"
 #include "analysis/trace_growth.h"
 #include "analysis/trace_modules.h"
@@ -31,7 +33,9 @@ enum class TraceReportKind : uint8_t {
   Peak,    // the same as it stood at the machine's peak
   Growth,  // what only rises
   Modules,
-  Slab,  // objects of slab caches, which are followed for it alone
+  Slab,         // objects of slab caches, which are followed for it alone
+  ModuleAny,    // modules by every stack they are on
+  CrashKernel,  // what size one needs
 };
 std::string_view trace_report_token(TraceReportKind kind);
 std::vector<std::string> trace_report_tokens();
@@ -53,12 +57,16 @@ struct TraceSection {
   std::vector<Growth> growing;
   ModuleTable modules;
   std::vector<SlabCacheRow> slab;
+  std::vector<ModuleShare> shares;
   model::Reading<std::vector<model::SlabCache>> caches;
 };
 
 struct TraceReport {
   const model::Trace* trace = nullptr;  // outlives the report
   std::vector<TraceSection> sections;
+  // Of a trace of the running machine, from who made it.
+  model::Reading<CrashKernel> crash_kernel =
+      model::unknown<CrashKernel>("it is told of a running trace alone");
 };
 
 // `caches` is for the report of slab caches alone.

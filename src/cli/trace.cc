@@ -90,7 +90,10 @@ std::string render(const TraceCommandOptions& options,
   if (format == "pprof") return view::trace_pprof(trace, profile);
   if (format == "speedscope") return view::trace_speedscope(trace, profile);
   if (options.common.format != Format::Text) {
-    return view::trace_json(trace, json_layout(options.common.format));
+    return view::trace_json(trace, json_layout(options.common.format),
+                            options.boot.at_start
+                                ? view::AskedCrashKernel(report.crash_kernel)
+                                : std::nullopt);
   }
   return view::trace_text(report, options.text, text_style(options.common, fd));
 }
@@ -132,8 +135,11 @@ base::Status print(const TraceCommandOptions& options, const SlabCaches& caches,
   if (wants_page(options.common)) {
     return print_page(options, trace, specs, output);
   }
-  const analysis::TraceReport report =
+  analysis::TraceReport report =
       analysis::make_trace_report(trace, specs, caches);
+  if (options.boot.at_start) {
+    report.crash_kernel = advise_crash_kernel(*options.boot.at_start, trace);
+  }
   const std::string text = render(options, report, output.fd());
   // The file is another one each time, and not the one that was opened.
   if (options.boot.refreshes) return keep_report(options.common, text);
@@ -231,6 +237,9 @@ base::Result<ExitCode> run_live(
   if (status) status = resolve_cgroup(roots, options);
   if (status) status = resolve_gfp(roots, options);
   if (!status) return status.error();
+  if (has(specs, TraceReportKind::CrashKernel)) {
+    options.boot.at_start = read_memory_moment(roots);
+  }
   base::Result<std::unique_ptr<store::Recorder>> recorder =
       start_recording(options, roots);
   if (!recorder) return recorder.error();

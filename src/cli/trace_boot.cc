@@ -9,6 +9,8 @@
 #include "base/units.h"
 #include "cli/page.h"
 #include "cli/trace_recording.h"
+#include "source/kernel_files.h"
+#include "source/machine_reader.h"
 
 namespace tidemark::cli {
 
@@ -32,6 +34,38 @@ void add_trace_boot_options(OptionTable& table, TraceBootOptions& options,
                 watch.running_period_ns = *ns;
                 return base::Ok{};
               });
+}
+
+std::optional<analysis::MemoryMoment> read_memory_moment(
+    const source::Roots& roots) {
+  const base::Result<model::MemInfo> memory = source::read_meminfo(roots);
+  if (!memory || !memory->total_bytes || !memory->free_bytes) {
+    return std::nullopt;
+  }
+  analysis::MemoryMoment moment;
+  moment.total_bytes = *memory->total_bytes;
+  moment.free_bytes = *memory->free_bytes;
+  const model::Reading<model::IoMemory> iomem = source::read_iomem(roots);
+  if (!iomem) return moment;
+  for (const model::IoResource& resource : iomem->resources) {
+    if (model::is_system_ram(resource)) {
+      moment.ram_bytes += resource.last - resource.first + 1;
+    }
+  }
+  return moment;
+}
+
+model::Reading<analysis::CrashKernel> advise_crash_kernel(
+    const analysis::MemoryMoment& start, const model::Trace& trace) {
+  const base::Result<source::Roots> roots = source::open_roots("");
+  if (!roots) {
+    return model::unknown<analysis::CrashKernel>(roots.error().what);
+  }
+  const std::optional<analysis::MemoryMoment> now = read_memory_moment(*roots);
+  if (!now) {
+    return model::unknown<analysis::CrashKernel>("meminfo cannot be read");
+  }
+  return analysis::make_crash_kernel(trace, start, *now, ::getpid());
 }
 
 base::Status check_trace_boot(const TraceBootOptions& options,

@@ -2,11 +2,14 @@
 // and a report that is there whatever happens.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "analysis/crash_kernel.h"
 #include "base/result.h"
 #include "cli/command.h"
+#include "source/roots.h"
 #include "watch/trace_watch.h"
 
 namespace tidemark::cli {
@@ -14,7 +17,14 @@ namespace tidemark::cli {
 struct TraceBootOptions {
   std::string ready_path;  // empty: nobody waits for it
   bool refreshes = false;  // the file of -o while it traces
+  std::optional<analysis::MemoryMoment> at_start;
 };
+
+// Empty where it cannot be told.
+std::optional<analysis::MemoryMoment> read_memory_moment(
+    const source::Roots& roots);
+model::Reading<analysis::CrashKernel> advise_crash_kernel(
+    const analysis::MemoryMoment& start, const model::Trace& trace);
 
 void add_trace_boot_options(OptionTable& table, TraceBootOptions& options,
                             watch::TraceWatchOptions& watch);

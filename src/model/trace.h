@@ -99,6 +99,8 @@ struct Trace {
   uint64_t pages = 0;       // of all leaves together
   uint64_t peak_pages = 0;  // the same at the highest
   uint64_t peak_realtime_ns = 0;
+  // Held already when the trace began, and known from the kernel's own buffer.
+  uint64_t folded_pages = 0;
   uint64_t low_stretch_ns = 0;  // how long each stretch of TraceLeaf::lows is
   TraceFaults faults;
   std::vector<TraceModule> modules;  // of which the kernel told

@@ -130,6 +130,7 @@ Trace join_traces(const Trace& earlier, const Trace& later) {
   joined.peak_pages = later.peak_pages;
   joined.peak_realtime_ns =
       is_peak_later ? later.peak_realtime_ns : earlier.peak_realtime_ns;
+  joined.folded_pages = earlier.folded_pages;
   joined.faults = later.faults;
   add_faults(earlier.faults, joined.faults);
   joined.modules = later.modules;

@@ -1,8 +1,11 @@
 #include "source/early_trace.h"
 
 #include <malloc.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <optional>
 #include <string>
 #include <thread>
@@ -10,8 +13,11 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/own_code.h"
 #include "base/units.h"
 #include "model/trace_join.h"
+#include "source/machine_reader.h"
+#include "source/page_account.h"
 
 namespace tidemark::source {
 namespace {
@@ -20,9 +26,7 @@ class EarlyTrace : public LiveTrace {
  public:
   EarlyTrace(std::unique_ptr<LiveTrace> early, const Roots& roots,
              const TraceOptions& options)
-      : roots_(roots), options_(options), early_(std::move(early)) {
-    options_.takes_over = true;
-  }
+      : roots_(roots), options_(options), early_(std::move(early)) {}
   EarlyTrace(const EarlyTrace&) = delete;
   EarlyTrace& operator=(const EarlyTrace&) = delete;
   ~EarlyTrace() override {
@@ -82,7 +86,11 @@ void EarlyTrace::take_over() {
   // After it, so that what both have seen is told from what none has.
   const uint64_t time_ns = base::monotonic_ns();
   held_ = early_->hand_over(time_ns);
-  if (held_ != nullptr) later_->adopt(*held_);
+  if (held_ != nullptr) {
+    later_->adopt(*held_);
+    held_->forget_frames();
+  }
+  base::release_own_code();  // what loads is not needed again
   notes_.push_back(
       "the first " + base::clock_duration(time_ns - started_ns_) +
       " were followed by events, until bpf was loaded: of pages of the bulk "
@@ -112,6 +120,19 @@ base::Result<model::Trace> EarlyTrace::read(const Roots& roots) {
   return trace;
 }
 
+// Rings of all CPUs together take at most a 32nd of what is available: a crash
+// kernel has little, and a machine of 200 CPUs would have rings of 800 MiB.
+uint64_t ring_bytes_for(const Roots& roots, uint64_t wanted) {
+  const base::Result<model::MemInfo> memory = read_meminfo(roots);
+  if (!memory || !memory->available_bytes) return wanted;
+  constexpr uint64_t kParts = 32;
+  constexpr uint64_t kLeast = 256 << 10;
+  const auto cpus =
+      static_cast<uint64_t>(std::max(::sysconf(_SC_NPROCESSORS_CONF), 1L));
+  const uint64_t share = *memory->available_bytes / kParts / cpus;
+  return std::clamp(std::bit_floor(share), std::min(kLeast, wanted), wanted);
+}
+
 }  // namespace
 
 LiveTraceResult prepare_early_trace(const Roots& roots,
@@ -121,11 +142,14 @@ LiveTraceResult prepare_early_trace(const Roots& roots,
                       "an early start follows every page",
                       "leave out --sample or --early");
   }
-  LiveTraceResult early = prepare_perf_trace(roots, options);
-  if (!early) early = prepare_ftrace_trace(roots, options);
+  TraceOptions taking = options;
+  taking.takes_over = true;
+  taking.ring_bytes = ring_bytes_for(roots, options.ring_bytes);
+  LiveTraceResult early = prepare_perf_trace(roots, taking);
+  if (!early) early = prepare_ftrace_trace(roots, taking);
   if (!early) return early.error();
   return LiveTraceResult(
-      std::make_unique<EarlyTrace>(std::move(*early), roots, options));
+      std::make_unique<EarlyTrace>(std::move(*early), roots, taking));
 }
 
 }  // namespace tidemark::source

@@ -246,6 +246,8 @@ void EventAccount::fill_head(model::Trace& head, model::TraceBackend backend) {
     head.peak_realtime_ns =
         started_realtime_ns_ + pages_.peak_ns() - started_ns_;
   }
+  head.folded_pages =
+      static_cast<uint64_t>(std::max<int64_t>(folded_pages_, 0));
   head.faults.lost_events = lost_events_;
   head.faults.unmatched_migrations = unmatched_moves_;
   head.faults.table_full += stacks_full_;

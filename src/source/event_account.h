@@ -140,7 +140,9 @@ class EventAccount {
   // soon forgotten.
   void look_at_modules() { modules_.look(); }
   void push(size_t source, const PageEvent& event) {
-    if (event.time_ns >= begins_at_ns_) merge_.push(source, event);
+    const bool tells_of_before = source >= first_source_before_;
+    const bool is_before = event.time_ns < part_ns_;
+    if (tells_of_before == is_before) merge_.push(source, event);
   }
   // Nothing older than this is still to come.
   void settle(uint64_t before_ns);
@@ -150,8 +152,14 @@ class EventAccount {
   void end();  // what is not settled yet is
   // What was booked before that time; later events are another's to tell.
   PageAccount& hand_over(uint64_t time_ns);
-  // Events that are older were told by another already.
-  void begin_at(uint64_t time_ns) { begins_at_ns_ = time_ns; }
+  // Sources from `first_source` on tell of what was before that time, the
+  // others of what was since: what both have seen is told once.
+  void part(size_t first_source, uint64_t time_ns) {
+    first_source_before_ = first_source;
+    part_ns_ = time_ns;
+  }
+  // What is held now was there when the trace began.
+  void keep_folded_pages() { folded_pages_ = pages_.machine().pages; }
   void look();
   LiveTrace::Height height() const;
   void add_note(std::string note) { notes_.push_back(std::move(note)); }
@@ -192,7 +200,9 @@ class EventAccount {
   uint64_t started_realtime_ns_ = 0;
   uint64_t started_ns_ = 0;
   uint64_t ended_ns_ = 0;
-  uint64_t begins_at_ns_ = 0;
+  size_t first_source_before_ = SIZE_MAX;
+  uint64_t part_ns_ = 0;
+  int64_t folded_pages_ = 0;
   bool is_handed_over_ = false;
   std::vector<std::string> notes_;
 };

@@ -270,8 +270,10 @@ void FtraceEvents::take(size_t source, const parse::FtraceRecord& record) {
 void FtraceEvents::take_page(size_t source, std::string_view bytes) {
   parse::FtracePage page(bytes, page_layout_);
   parse::FtraceRecord record;
-  while (page.next(record))
+  while (page.next(record)) {
+    record.time_ns += static_cast<uint64_t>(shift_ns_);
     take(source, record);
+  }
 }
 
 void FtraceEvents::end() {

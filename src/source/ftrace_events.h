@@ -41,6 +41,8 @@ class FtraceEvents {
   // Before the first record. Where every record has a stack behind it, not only
   // those of allocations, stacks of others are passed over.
   void begin(EventAccount& account, size_t source_count, bool all_have_stacks);
+  // To be added to the times of records, whose clock may be another.
+  void shift_times(int64_t ns) { shift_ns_ = ns; }
   void take_page(size_t source, std::string_view page);
   // Allocations whose stacks found no room count all the same.
   void end();
@@ -87,6 +89,7 @@ class FtraceEvents {
   std::vector<TaskLayout> tasks_;
   EventAccount* account_ = nullptr;
   bool all_have_stacks_ = false;
+  int64_t shift_ns_ = 0;
   std::vector<std::vector<Waiting>> waiting_;  // of each source
 };
 

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "source/boot_ring.h"
 #include "source/event_account.h"
 #include "source/event_filter.h"
 #include "source/ftrace_events.h"
@@ -97,6 +98,8 @@ class FtraceTrace : public LiveTrace {
   base::Fd timer_;
   std::unique_ptr<EventAccount> account_;
   bool is_on_ = false;
+  std::optional<BootRing> boot_ring_;
+  size_t own_sources_ = 0;
 };
 
 // --- preparing ---------------------------------------------------------------
@@ -224,7 +227,10 @@ base::Status FtraceTrace::configure(const TraceOptions& options) {
   if (status) status = set_up(options);
   if (!status) return status;
   EventAccount::Setup setup;
-  setup.source_count = cpus_.size();
+  if (options.takes_over) boot_ring_ = BootRing::find(roots_);
+  own_sources_ = cpus_.size();
+  setup.source_count =
+      own_sources_ + (boot_ring_ ? boot_ring_->cpu_count() : 0);
   setup.tracing = kTracing;
   setup.tells_threads_only = true;
   base::Result<std::unique_ptr<EventAccount>> account =
@@ -256,6 +262,10 @@ void FtraceTrace::go() {
   account_->go();
   is_on_ = true;
   static_cast<void>(instance_->write("tracing_on", "1"));
+  if (boot_ring_) {
+    boot_ring_->fold_into(*account_, own_sources_, [this] { drain_buffers(); });
+  }
+  boot_ring_.reset();
 }
 
 void FtraceTrace::drain_cpu(size_t source) {
@@ -282,23 +292,10 @@ void FtraceTrace::drain() {
 }
 
 uint64_t FtraceTrace::lost_events() const {
-  uint64_t lost = 0;
-  for (const Cpu& cpu : cpus_) {
-    base::Result<std::string> text = base::read_file_at(
-        instance_->directory(), "per_cpu/" + cpu.name + "/stats");
-    if (!text) continue;
-    std::string_view rest = *text;
-    while (!rest.empty()) {
-      std::string_view value = base::take_line(rest);
-      const std::string_view key = base::take_until(value, ':');
-      if (key != "overrun" && key != "commit overrun" &&
-          key != "dropped events") {
-        continue;
-      }
-      lost += base::parse_u64(base::trim(value)).value_or(0);
-    }
-  }
-  return lost;
+  std::vector<std::string> names;
+  for (const Cpu& cpu : cpus_)
+    names.push_back(cpu.name);
+  return count_lost_events(instance_->directory(), names);
 }
 
 void FtraceTrace::silence() {

@@ -34,7 +34,8 @@ struct TraceOptions {
   // Unwind every stack instead of knowing most again by their return addresses.
   bool unwinds_all = false;
   uint64_t ring_bytes = 4 << 20;  // for each CPU, where events come in rings
-  // What other means have booked before is taken over (early_trace.h).
+  // What others know from before is taken over (early_trace.h): by BPF from
+  // events, by events from the kernel's own buffer (boot_ring.h).
   bool takes_over = false;
   // Through which code of programs, of a sample that is as dense as unwinding
   // is cheap; sample_period is then the densest it may be.

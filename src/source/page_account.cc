@@ -19,7 +19,13 @@ constexpr uint64_t kFirstStretchNs = 500'000'000;
 }  // namespace
 
 FrameTable::~FrameTable() {
+  clear();
+}
+
+void FrameTable::clear() {
   if (entries_) ::munmap(entries_, frame_count_ * sizeof *entries_);
+  entries_ = nullptr;
+  frame_count_ = 0;
 }
 
 bool FrameTable::grow(uint64_t frame) {

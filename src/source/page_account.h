@@ -36,6 +36,8 @@ class FrameTable {
     return entries_ + frame;
   }
 
+  void clear();
+
   // Those that are not zero, as (frame, entry).
   template <typename Visit>
   void each(Visit visit) const {
@@ -123,6 +125,8 @@ class PageAccount {
   // --- when another has gone on with it ---
   // The tree of the peak is as it is from here on.
   void keep_peak();
+  // Which frames are whose is known to the other from here on.
+  void forget_frames() { frames_.clear(); }
   // What has become of a node, counted from 1, since.
   void restate(uint32_t number, int64_t pages,
                std::optional<int64_t> machine_peak_pages);

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "parse/perf_records.h"
+#include "source/boot_ring.h"
 #include "source/event_account.h"
 #include "source/live_trace.h"
 #include "source/page_event_reader.h"
@@ -59,13 +60,18 @@ class PerfTrace : public LiveTrace {
   std::unique_ptr<EventAccount> account_;
   uint64_t lost_by_record_ = 0;
   bool is_on_ = false;
+  std::optional<BootRing> boot_ring_;
+  size_t own_sources_ = 0;
 };
 
 base::Status PerfTrace::configure(const TraceOptions& options) {
   base::Status status = feeds_.open(roots_, options);
   if (!status) return status;
   EventAccount::Setup setup;
-  setup.source_count = feeds_.count();
+  if (options.takes_over) boot_ring_ = BootRing::find(roots_);
+  own_sources_ = feeds_.count();
+  setup.source_count =
+      own_sources_ + (boot_ring_ ? boot_ring_->cpu_count() : 0);
   setup.tracing = kTracing;
   base::Result<std::unique_ptr<EventAccount>> account =
       EventAccount::make(roots_, options, setup);
@@ -84,6 +90,10 @@ void PerfTrace::go() {
   account_->go();
   is_on_ = true;
   feeds_.enable();
+  if (boot_ring_) {
+    boot_ring_->fold_into(*account_, own_sources_, [this] { drain_rings(); });
+  }
+  boot_ring_.reset();
 }
 
 void PerfTrace::take_alloc(size_t source, const PerfRecord& record,

@@ -103,6 +103,16 @@ std::vector<std::string> unheeded_by_slab(const source::TraceOptions& options) {
           " asks for: that is of pages"};
 }
 
+ChosenTrace with_slab(ChosenTrace chosen, const TraceMeansOptions& options,
+                      std::unique_ptr<source::LiveTrace> live) {
+  if (options.follows_slab) {
+    chosen.slab = source::SlabTracer::prepare(options.trace.filter);
+    chosen.slab_notes = unheeded_by_slab(options.trace);
+  }
+  chosen.live = std::move(live);
+  return chosen;
+}
+
 }  // namespace
 
 void ChosenTrace::go() {
@@ -161,10 +171,7 @@ base::Result<ChosenTrace> choose_trace(const source::Roots& roots,
   if (options.starts_early && !options.backend) {
     source::LiveTraceResult trace =
         source::prepare_early_trace(roots, options.trace);
-    if (trace) {
-      chosen.live = std::move(*trace);
-      return chosen;
-    }
+    if (trace) return with_slab(std::move(chosen), options, std::move(*trace));
     if (trace.error().kind == base::ErrorKind::Misused) return trace.error();
     chosen.notes.push_back("no early start: " + trace.error().what);
   }
@@ -172,14 +179,7 @@ base::Result<ChosenTrace> choose_trace(const source::Roots& roots,
   for (const Means& means : kMeans) {
     if (options.backend && *options.backend != means.backend) continue;
     source::LiveTraceResult trace = means.prepare(roots, options.trace);
-    if (trace) {
-      if (options.follows_slab) {
-        chosen.slab = source::SlabTracer::prepare(options.trace.filter);
-        chosen.slab_notes = unheeded_by_slab(options.trace);
-      }
-      chosen.live = std::move(*trace);
-      return chosen;
-    }
+    if (trace) return with_slab(std::move(chosen), options, std::move(*trace));
     if (!why) why = trace.error();
     chosen.notes.push_back(
         "not by " + std::string(model::trace_backend_token(means.backend)) +

@@ -29,7 +29,10 @@ class RunningReport {
  public:
   RunningReport(const TraceWatchOptions& options, const TraceHooks& hooks)
       : period_ns_(options.running_period_ns), tell_(hooks.running) {
-    if (tell_) due_ns_ = base::monotonic_ns() + period_ns_;
+    // Naming functions takes a tenth of a second, in which nobody reads rings:
+    // not while BPF is about to make them needless.
+    constexpr uint64_t kFirstNs = 1'000'000'000;
+    if (tell_) due_ns_ = base::monotonic_ns() + std::max(period_ns_, kFirstNs);
   }
   uint64_t due_ns() const { return due_ns_; }
 

@@ -9,6 +9,7 @@
 #include "analysis/trace_error.h"
 #include "analysis/trace_growth.h"
 #include "base/clock.h"
+#include "view/json/trace_boot.h"
 #include "view/json/trace_modules.h"
 #include "view/json/trace_slab.h"
 #include "view/json/use.h"
@@ -187,7 +188,8 @@ void write_trace_faults(base::JsonWriter& json,
   json.member("wrong_stacks", faults.wrong_stacks);
 }
 
-void write_trace(base::JsonWriter& json, const Trace& trace) {
+void write_trace(base::JsonWriter& json, const Trace& trace,
+                 const AskedCrashKernel& crash) {
   json.begin_object();
   json.member("schema", "tidemark.trace/1");
   json.member("backend", model::trace_backend_token(trace.backend));
@@ -209,15 +211,18 @@ void write_trace(base::JsonWriter& json, const Trace& trace) {
   write_user(json, trace);
   write_tasks(json, trace);
   write_trace_modules(json, trace);
+  write_module_shares(json, trace);
+  if (crash) write_crash_kernel(json, *crash);
   write_trace_slab(json, trace);
   write_group(json, trace, "cgroups", TraceGroup::Cgroup);
   write_notes(json, trace.notes);
   json.end_object();
 }
 
-std::string trace_json(const Trace& trace, base::JsonWriter::Layout layout) {
+std::string trace_json(const Trace& trace, base::JsonWriter::Layout layout,
+                       const AskedCrashKernel& crash) {
   base::JsonWriter json(layout);
-  write_trace(json, trace);
+  write_trace(json, trace, crash);
   return json.take();
 }
 

@@ -1,6 +1,7 @@
 // A trace as JSON.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "analysis/trace_report.h"
@@ -8,11 +9,15 @@
 
 namespace tidemark::view {
 
+// With the size of a crash kernel where somebody asked for it.
+using AskedCrashKernel = std::optional<model::Reading<analysis::CrashKernel>>;
 std::string trace_json(const model::Trace& trace,
-                       base::JsonWriter::Layout layout);
+                       base::JsonWriter::Layout layout,
+                       const AskedCrashKernel& crash = {});
 
 // The same as a value of a document that is open.
-void write_trace(base::JsonWriter& json, const model::Trace& trace);
+void write_trace(base::JsonWriter& json, const model::Trace& trace,
+                 const AskedCrashKernel& crash = {});
 
 // Members of the object that is open.
 void write_trace_faults(base::JsonWriter& json,

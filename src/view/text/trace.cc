@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "view/json/trace.h"
 #include "view/text/table.h"
+#include "view/text/trace_boot.h"
 #include "view/text/trace_modules.h"
 #include "view/text/trace_slab.h"
 
@@ -394,10 +395,12 @@ std::string loss_line(const Trace& trace) {
       "{} events were lost: the numbers below are too high or too low\n", lost);
 }
 
-std::string section_text(const TraceSection& section, const Trace& trace,
+std::string section_text(const TraceSection& section,
+                         const analysis::TraceReport& report,
                          const Amounts& amounts,
                          const TraceTextOptions& options,
                          const TextStyle& style) {
+  const Trace& trace = *report.trace;
   switch (section.spec.kind) {
     case TraceReportKind::ModuleSummary:
       return module_summary(section, Peaks(trace), trace.page_size_bytes);
@@ -422,6 +425,10 @@ std::string section_text(const TraceSection& section, const Trace& trace,
                                 style);
     case TraceReportKind::Slab:
       return trace_slab_text(section.slab, trace, style);
+    case TraceReportKind::ModuleAny:
+      return module_shares_text(section.shares, trace);
+    case TraceReportKind::CrashKernel:
+      return crash_kernel_text(report.crash_kernel, style);
   }
   return {};
 }
@@ -448,7 +455,7 @@ std::string trace_text(const analysis::TraceReport& report,
     } else {
       text += "\n";
     }
-    text += section_text(section, trace, amounts, options, style);
+    text += section_text(section, report, amounts, options, style);
     if (options.has_banners) {
       text += fmt::format("======== Report format {} END ========\n", name);
     }

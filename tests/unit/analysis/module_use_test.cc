@@ -84,5 +84,24 @@ TEST(ModuleUse, AFunctionOfAModuleIsNotTheKernelsOfThatName) {
             (StackModule{"mine", ModuleUse::Later}));
 }
 
+TEST(ModuleShares, AModuleHasToDoWithEveryStackItIsOn) {
+  const model::Trace trace = made_trace({
+      {{"entry", "write@zram", "grow@zsmalloc", "alloc_pages"}, 1, 10, 10, 8},
+      {{"entry", "load_module>zram", "alloc_pages"}, 1, 3, 3, 3},
+      {{"entry", "read@ext4", "asm_common_interrupt", "poll@virtio_net"},
+       1,
+       2,
+       2,
+       2},
+      {{"entry", "alloc_pages"}, 1, 100, 100, 100},
+  });
+  const std::vector<ModuleShare> shares = make_module_shares(trace);
+  ASSERT_EQ(shares.size(), 3U);
+  EXPECT_EQ(shares[0], (ModuleShare{"zram", 13, 11}));
+  EXPECT_EQ(shares[1], (ModuleShare{"zsmalloc", 10, 8}));
+  EXPECT_EQ(shares[2], (ModuleShare{"virtio_net", 2, 2}))
+      << "whom an interrupt hits has asked for nothing";
+}
+
 }  // namespace
 }  // namespace tidemark::analysis

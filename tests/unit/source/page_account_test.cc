@@ -241,5 +241,26 @@ RC_GTEST_PROP(PageAccountProperty, AgreesWithANaiveCount, ()) {
   RC_ASSERT(account.faults().overwritten == naive.overwritten);
 }
 
+TEST(PageAccount, WhatAnotherGoesOnWithIsToldByFrameAndRestated) {
+  PageAccount account(1);
+  account.alloc({100, 1}, {7, 3}, 50);
+  account.alloc({200, 0}, {8, 3}, 60);
+  account.free({100, 0});
+  std::map<uint64_t, uint32_t> held;
+  account.each_held(
+      [&](uint64_t frame, uint32_t number) { held[frame] = number; });
+  EXPECT_EQ(held, (std::map<uint64_t, uint32_t>{{101, 1}, {200, 2}}));
+  account.keep_peak();
+  // The other has seen the last page of the first go.
+  account.restate(1, 0, std::nullopt);
+  EXPECT_EQ(account.machine().pages, 1);
+  EXPECT_EQ(account.task(3).pages, 1);
+  EXPECT_EQ(account.pages_at_machine_peak(account.nodes()[0]), 2);
+  // And a higher peak, at which it was there.
+  account.restate(2, 1, 1);
+  account.restate(1, 0, 1);
+  EXPECT_EQ(account.pages_at_machine_peak(account.nodes()[0]), 1);
+}
+
 }  // namespace
 }  // namespace tidemark::source

@@ -83,5 +83,19 @@ TEST(StopSignals, RestoresTheMaskOnceWhenMoved) {
   EXPECT_FALSE(is_blocked(SIGINT));
 }
 
+TEST(StopSignals, OutlivesAHangUpThatWasIgnoredWhenItBegan) {
+  void (*before)(int) = ::signal(SIGHUP, SIG_IGN);
+  {
+    base::Result<StopSignals> stop = StopSignals::block();
+    ASSERT_TRUE(stop) << stop.error().what;
+    ::kill(::getpid(), SIGHUP);
+    EXPECT_EQ(stop->wait_until(base::monotonic_ns() + 20 * kMillisecond),
+              WaitEnd::Due);
+    ::kill(::getpid(), SIGTERM);
+    EXPECT_EQ(stop->wait_until(base::monotonic_ns() + kMinute), WaitEnd::Stop);
+  }
+  ::signal(SIGHUP, before);
+}
+
 }  // namespace
 }  // namespace tidemark::watch

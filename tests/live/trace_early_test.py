@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""`trace --early` on the running kernel: events first, then BPF, and no page twice."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from live import TIDEMARK, is_root
+from tracing import KEPT, Taker, Tracer, pages_of, sums_are_right, task_of
+
+
+def read(path):
+    try:
+        return pathlib.Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+
+
+def wait_for(question, what, seconds=60):
+    """Its answer once it is true; what is asked for takes as long as it takes."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        answer = question()
+        if answer:
+            return answer
+        time.sleep(0.05)
+    raise AssertionError(f"{what} did not come within {seconds} s")
+
+
+@unittest.skipUnless(is_root(), "tracing needs root")
+class Early(unittest.TestCase):
+    def tracer(self):
+        return Tracer("--early", "--json", "--refresh", "1s")
+
+    def wait_for_bpf(self, tracer):
+        wait_for(lambda: '"backend": "bpf"' in read(tracer.file.name), "BPF")
+
+    def unless_events_were_lost(self, attempt):
+        """Events come first, and a machine that is too busy loses some."""
+        for _ in range(4):
+            report, check = attempt()
+            if report["lost"] == 0:
+                return check()
+        return self.skipTest(f"{report['lost']} events lost: too busy a machine")
+
+    def test_pages_of_both_times_count_once(self):
+        self.unless_events_were_lost(self.keep_drop_and_keep)
+
+    def test_what_is_held_from_before_bpf_stays(self):
+        self.unless_events_were_lost(self.keep)
+
+    def keep_drop_and_keep(self):
+        with Taker() as taker, self.tracer() as tracer:
+            # By events.
+            before = taker.page_table_pages()
+            taker.tell("keep", KEPT)
+            self.wait_for_bpf(tracer)
+            # Given back while BPF counts, and as many taken anew.
+            taker.tell("drop")
+            taker.tell("churn", 4)
+            taker.tell("keep", KEPT)
+            report = tracer.json()
+            truth = KEPT + taker.page_table_pages() - before
+
+        def check():
+            task = task_of(report, taker.pid)
+            self.assertLess(abs(task["pages"] - truth), KEPT * 0.005,
+                            (task["pages"], truth, report["notes"]))
+            self.assertTrue(sums_are_right(task))
+            self.assertEqual(report["pages"],
+                             sum(task["pages"] for task in report["tasks"]))
+            print({key: report[key] for key in ("untracked_frees", "overwritten")},
+                  file=sys.stderr)
+        return report, check
+
+    def keep(self):
+        with Taker() as taker, self.tracer() as tracer:
+            taker.tell("keep", KEPT)
+            self.wait_for_bpf(tracer)
+            report = tracer.json()
+
+        def check():
+            held = pages_of(report, taker.pid)
+            self.assertGreaterEqual(held, KEPT)
+            self.assertLess(held, KEPT * 1.02)
+        return report, check
+
+
+@unittest.skipUnless(is_root(), "tracing needs root")
+class AsMemstrack(unittest.TestCase):
+    """As dracut starts it: by name, under nohup, with an output file."""
+
+    def start(self, folder, *arguments):
+        name = f"{folder}/memstrack"
+        os.symlink(pathlib.Path(TIDEMARK).resolve(), name)
+        return subprocess.Popen(
+            ["nohup", name, "--report", "module_summary,task_summary", "--notui",
+             "--throttle", "80", "-o", f"{folder}/report", *arguments],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def test_it_outlives_a_hang_up_and_ends_with_a_whole_report(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with self.start(folder) as started:
+                while "tracing" not in started.stderr.readline():
+                    self.assertIsNone(started.poll())
+                self.assertEqual(read(f"/proc/{started.pid}/comm"), "memstrack\n")
+                started.send_signal(signal.SIGHUP)
+                wait_for(lambda: "task_summary END" in read(f"{folder}/report"),
+                         "a report while it runs")
+                self.assertIsNone(started.poll())
+                os.unlink(f"{folder}/report")
+                started.send_signal(signal.SIGTERM)
+                self.assertEqual(started.wait(60), 0)
+            report = read(f"{folder}/report")
+            self.assertIn("= Report format module_summary END =", report)
+            self.assertIn("= Report format task_summary END =", report)
+
+    def test_a_kill_leaves_the_last_report(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with self.start(folder) as started:
+                wait_for(lambda: "task_summary END" in read(f"{folder}/report"),
+                         "a report while it runs")
+                started.kill()
+            self.assertIn("task_summary END", read(f"{folder}/report"))
+
+    def test_it_says_when_it_is_ready(self):
+        with tempfile.TemporaryDirectory() as folder:
+            begun = time.monotonic()
+            with self.start(folder, "--ready", f"{folder}/ready") as started:
+                wait_for(lambda: read(f"{folder}/ready"), "the ready file")
+                print(f"ready after {time.monotonic() - begun:.2f} s",
+                      file=sys.stderr)
+                self.assertEqual(int(read(f"{folder}/ready")), started.pid)
+                started.terminate()
+
+
+@unittest.skipUnless(is_root(), "tracing needs root")
+class Refusals(unittest.TestCase):
+    def refused(self, *arguments):
+        ran = subprocess.run([TIDEMARK, "trace", *arguments], capture_output=True,
+                             text=True, check=False)
+        self.assertEqual(ran.returncode, 2, ran.stderr)
+        return ran.stderr
+
+    def test_what_cannot_be_kept_up_to_date(self):
+        self.assertIn("needs a file", self.refused("--refresh", "1s"))
+        self.assertIn("--sample", self.refused("--early", "--sample", "16"))
+
+
+if __name__ == "__main__":
+    unittest.main()
