@@ -11,6 +11,7 @@
 #include "view/tui/numbers.h"
 #include "view/tui/process_table.h"
 #include "view/tui/process_tree.h"
+#include "view/tui/process_words.h"
 #include "view/tui/row_list.h"
 
 namespace tidemark::view::tui {
@@ -54,8 +55,10 @@ class ProcessesView : public View {
   std::vector<HelpSection> help() const override;
   void need(bool is_shown, analysis::TopNeeds& needs) const override;
   std::string copy(const Scene& scene) const override;
+  void prepare(const Scene& scene) override;
 
  private:
+  const GroupWords& next_group() const;
   int table_rows() const;
   void rebuild(const Scene& scene);
   void resort(const Scene& scene) {
@@ -94,6 +97,9 @@ class ProcessesView : public View {
   ListCursor cursor_;
   ProcessTree tree_;
   std::optional<uint64_t> built_of_;  // the snapshot's serial
+  // The next grouping, made while nobody waits.
+  ProcessTree next_tree_;
+  std::optional<uint64_t> next_of_;
   std::vector<TreeRow> rows_;
   int columns_ = 80;
   Area area_;
@@ -322,14 +328,32 @@ Answer ProcessesView::sort_next(const Scene& scene) {
   return taken();
 }
 
+const GroupWords& ProcessesView::next_group() const {
+  const auto at =
+      std::ranges::find(kGroups, options_.group_by, &GroupWords::group);
+  const size_t next = static_cast<size_t>(at - std::begin(kGroups)) + 1;
+  return kGroups[next % std::size(kGroups)];
+}
+
 Answer ProcessesView::group_next(const Scene& scene) {
-  size_t at = 0;
-  while (kGroups[at].group != options_.group_by)
-    ++at;
-  const GroupWords& next = kGroups[(at + 1) % std::size(kGroups)];
+  const GroupWords& next = next_group();
   options_.group_by = next.group;
-  rebuild(scene);
+  if (next_of_ == scene.serial) {
+    std::swap(tree_, next_tree_);
+    next_of_.reset();
+    resort(scene);
+  } else {
+    rebuild(scene);
+  }
   return taken(std::string(next.words));
+}
+
+void ProcessesView::prepare(const Scene& scene) {
+  if (next_of_ == scene.serial || built_of_ != scene.serial) return;
+  TreeOptions options = options_;
+  options.group_by = next_group().group;
+  next_tree_ = ProcessTree(*scene.snapshot, options);
+  next_of_ = scene.serial;
 }
 
 bool ProcessesView::matches(const TreeRow& row) const {
@@ -362,6 +386,7 @@ Answer ProcessesView::tell(Prompt prompt, const std::string& text,
   if (prompt != Prompt::Filter || !is_final) return {};
   filter_ = text;
   options_.filter.reset();
+  next_of_.reset();
   if (!text.empty()) {
     base::Result<analysis::ProcessFilter> filter =
         analysis::ProcessFilter::parse(text);
@@ -431,37 +456,11 @@ void ProcessesView::draw(Canvas& canvas, const Scene& scene,
 }
 
 std::string ProcessesView::status(const Scene& scene) const {
-  const analysis::PsReport& report = tree_.report();
-  std::string words = base::counted(report.process_count, "task", "tasks");
-  uint64_t oldest = 0;
-  size_t denied = 0;
-  size_t unread = 0;
-  size_t barred = 0;
-  const TopSnapshot& snapshot = *scene.snapshot;
-  for (size_t i = 0; i < snapshot.sample.processes.size(); ++i) {
-    const model::Process& process = snapshot.sample.processes[i];
-    if (process.state == model::ProcessState::Denied) ++denied;
-    if (process.state != model::ProcessState::Ok) continue;
-    const std::optional<uint64_t>& read = snapshot.details[i].read_ns;
-    // Its pages were counted without a look at who shares them.
-    if (read && process.rollup && !process.rollup->has(model::SmapsField::Pss))
-      ++barred;
-    if (!read) {
-      ++unread;
-      continue;
-    }
-    oldest = std::max(oldest, snapshot.sample.started_monotonic_ns - *read);
-  }
-  if (snapshot.playback) oldest = snapshot.playback->oldest_detail_ns;
-  if (denied > 0) words += ", " + base::grouped(denied) + " ? denied";
-  if (unread > 0) words += ", " + base::grouped(unread) + " ? not read yet";
-  if (barred > 0) words += ", " + base::grouped(barred) + " ? would stall";
-  words += " · PSS " + age_words(oldest) + " old" +
-           (snapshot.playback ? " then" : ", RSS now");
-  if (!filter_.empty()) {
-    words = "filter " + base::visible(filter_) + " · " + words;
-  }
-  return words;
+  const std::string words =
+      base::counted(tree_.report().process_count, "task", "tasks") +
+      reading_words(*scene.snapshot);
+  return filter_.empty() ? words
+                         : "filter " + base::visible(filter_) + " · " + words;
 }
 
 std::vector<KeyHint> ProcessesView::hints(const Scene& /*scene*/) const {
