@@ -10,6 +10,7 @@ import time
 import unittest
 
 import live
+from stand_in import StandIn
 
 SECONDS = 20
 
@@ -164,6 +165,31 @@ class TopTest(unittest.TestCase):
             self.assertIn("would come back if it ended", terminal.screen())
             terminal.keys("u", "q")
             terminal.wait_for("left 0")
+
+    def test_shows_vms_with_what_their_guests_use(self):
+        with tempfile.TemporaryDirectory() as folder:
+            vm = StandIn(folder, "qemu-system-x86_64", "ok", f"{folder}/socket")
+            try:
+                vm.wait_ready()
+                with self.top(columns=132, rows=40) as terminal:
+                    terminal.wait_for("6 VMs")
+                    terminal.keys("6")
+                    terminal.wait_for(f"p:{vm.pid}")
+                    terminal.keys("/", f"p:{vm.pid}", "Enter", "Right")
+                    terminal.wait_for("guest used")
+                    terminal.keys("s")
+                    terminal.wait_for("sorted by HELD")
+                    terminal.keys("Left", "S", "y")
+                    terminal.wait_for("sent to the clipboard")
+                    vm.end()
+                    end = time.monotonic() + SECONDS
+                    while f"p:{vm.pid}" in terminal.screen():
+                        self.assertLess(time.monotonic(), end, "it stays")
+                        time.sleep(0.2)
+                    terminal.keys("q")
+                    terminal.wait_for("left 0")
+            finally:
+                vm.end()
 
     def test_follows_a_process_in_the_timeline(self):
         with live.Python("block = bytearray(64 << 20)") as target, \
