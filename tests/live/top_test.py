@@ -232,7 +232,9 @@ class TopTest(unittest.TestCase):
             terminal.wait_for(" task")
             for columns, rows in ((40, 10), (300, 100), (41, 11), (132, 40),
                                   (60, 14), (299, 99), (80, 24)) * 4:
+                terminal.keys("1235"[(columns + rows) % 4])
                 terminal.resize(columns, rows)
+            terminal.keys("1")
             terminal.wait_for("[1 Processes]")
             terminal.resize(40, 10)
             terminal.wait_for("q quit")

@@ -127,6 +127,20 @@ TEST_P(TopSize, DrawsInAscii) {
   expect_screen(canvas, name("ascii"));
 }
 
+TEST(Top, TellsEventsApartInAscii) {
+  Look look;
+  look.glyphs = GlyphSet::Ascii;
+  Top top({look}, 80, 24);
+  top.take(example_replay());
+  press(top, U'5');
+  std::istringstream lines(top.draw(kNowNs).to_text());
+  std::string line;
+  while (std::getline(lines, line) && !line.starts_with("event")) {
+  }
+  std::erase(line, ' ');
+  EXPECT_EQ(line, "event|+!oX");
+}
+
 TEST(Top, DrawsAtEverySize) {
   for (const auto& [columns, rows] :
        {std::pair(1, 1), std::pair(40, 10), std::pair(59, 13),
