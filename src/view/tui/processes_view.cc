@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <set>
 #include <utility>
 
 #include "base/escape.h"
@@ -84,13 +84,13 @@ class ProcessesView : public View {
   Answer group_next(const Scene& scene);
   Answer find(bool is_forward, bool includes_chosen);
   bool matches(const TreeRow& row) const;
-  std::string marked_words(const Scene& scene) const;
+  MarkedSum marked_sum() const;
 
   TreeOptions options_;
   Openings openings_;
   std::string find_;
   std::string filter_;  // as typed
-  std::map<std::string, model::ProcessId> marked_;
+  std::set<std::string> marked_;
   std::string chosen_key_;
   std::optional<model::ProcessId> followed_;
   bool is_following_row_ = false;  // the highlight waits for it to come back
@@ -251,8 +251,7 @@ Answer ProcessesView::follow() {
 }
 
 void ProcessesView::need(bool /*is_shown*/, analysis::TopNeeds& needs) const {
-  for (const auto& [key, process] : marked_)
-    needs.ending.push_back(process);
+  needs.ending = marked_sum().ending;
   needs.timeline_of = followed_;
 }
 
@@ -271,9 +270,7 @@ Answer ProcessesView::mark() {
   if (row == nullptr || row->kind != TreeRowKind::Process) {
     return taken("only processes can be marked");
   }
-  if (marked_.erase(row->key) == 0) {
-    marked_.emplace(row->key, tree_.row_of(tree_.nodes()[row->node]).process);
-  }
+  if (marked_.erase(row->key) == 0) marked_.insert(row->key);
   cursor_.chosen += 1;
   cursor_.settle(rows_.size(), table_rows());
   remember();
@@ -400,41 +397,20 @@ Answer ProcessesView::tell(Prompt prompt, const std::string& text,
   return taken(text.empty() ? "all processes" : "");
 }
 
-// By pages once they were looked at. Until then, and where they may not be,
-// what each has for itself: a bound, since what only the marked ones share
-// comes back too.
-std::string ProcessesView::marked_words(const Scene& scene) const {
-  analysis::Use sum;
-  std::string names;
-  size_t count = 0;
+// Of those that are still there, in an order that stays.
+MarkedSum ProcessesView::marked_sum() const {
+  MarkedSum sum;
+  if (marked_.empty()) return sum;
   for (const TreeNode& node : tree_.nodes()) {
     if (!marked_.contains(node.key)) continue;
     const analysis::PsRow& row = tree_.row_of(node);
-    sum.add(row.use);
-    if (++count <= 3) {
-      names += (names.empty() ? "" : ", ") + base::visible(row.name);
-    }
+    sum.use.add(row.use);
+    sum.ending.push_back(row.process);
+    if (sum.ending.size() <= 3)
+      sum.names += (sum.names.empty() ? "" : ", ") + base::visible(row.name);
   }
-  if (count > 3) names += ", …";
-  analysis::TopNeeds needs;
-  need(true, needs);
-  const auto& pages = scene.snapshot->slow.come_back;
-  const bool is_counted = pages.value && pages.value->ending == needs.ending;
-  const TextStyle style;
-  std::string words = "marked " + std::to_string(count) + ": " + names + "   " +
-                      dense(style, sum.in_ram()) + " PSS, of which ";
-  if (is_counted) {
-    words += base::short_size(pages.value->what_if.freed_bytes);
-  } else {
-    const bool is_bound = count > 1 && !sum.uss.has_unknown;
-    words += (is_bound ? "≥" : "") + dense(style, sum.uss);
-    if (pages.failure.empty()) words += " …";
-  }
-  return words + " would come back if " +
-         (count == 1   ? "it"
-          : count == 2 ? "both"
-                       : "all") +
-         " ended";
+  std::ranges::sort(sum.ending, {}, &model::ProcessId::pid);
+  return sum;
 }
 
 void ProcessesView::draw(Canvas& canvas, const Scene& scene,
@@ -451,7 +427,8 @@ void ProcessesView::draw(Canvas& canvas, const Scene& scene,
   if (!marked_.empty()) {
     const int column = table_layout(columns_).name;
     canvas.put_within(column, area.top + area.rows - 1, columns_ - column - 1,
-                      marked_words(scene), paint(Role::Strong));
+                      marked_words(marked_sum(), *scene.snapshot),
+                      paint(Role::Strong));
   }
 }
 
