@@ -32,8 +32,9 @@ class TopSupply {
   virtual Snapshot take() = 0;
   // The address space of one process, until it is no longer wanted.
   virtual void want_maps(std::optional<model::ProcessId> process) = 0;
-  // What is read on slower clocks, as long as it is wanted.
-  virtual void want(const analysis::TopNeeds& needs) = 0;
+  // What is read on slower clocks, as long as it is wanted. Who has nothing of
+  // it does nothing.
+  virtual void want(const analysis::TopNeeds& /*needs*/) {}
 };
 
 // A descriptor that one thread makes readable for another.
