@@ -250,14 +250,23 @@ class Builder {
     row.name = display_name(process);
     row.use = uses_[index];
     row.parent_pid = process.stat.parent_pid;
+    row.run_state = process.stat.state;
+    row.state = process.state;
+    if (options_.with_texts) add_texts(process, row);
+    report_.rows.push_back(std::move(row));
+    if (!options_.with_threads || !process.threads) return;
+    for (const model::Thread& thread : *process.threads) {
+      add_thread(thread, depth + 1);
+    }
+  }
+
+  void add_texts(const Process& process, PsRow& row) const {
     row.comm = process.stat.comm;
     row.command = command_text(process);
     if (process.status.user_id) {
       row.user = user_label(process.status.user_id, users_);
     }
     row.cgroup_path = process.cgroup_path;
-    row.run_state = process.stat.state;
-    row.state = process.state;
     row.descriptors = process.descriptors.value;
     row.unknown = unknowns_of(process, row.use);
     if (row.user.empty()) {
@@ -269,11 +278,6 @@ class Builder {
         !process.descriptors.unknown_because.empty()) {
       row.unknown.emplace_back("descriptors",
                                process.descriptors.unknown_because);
-    }
-    report_.rows.push_back(std::move(row));
-    if (!options_.with_threads || !process.threads) return;
-    for (const model::Thread& thread : *process.threads) {
-      add_thread(thread, depth + 1);
     }
   }
 

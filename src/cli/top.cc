@@ -73,6 +73,7 @@ class TopLoop {
         // Nobody is left to look at it.
         if (!drawn) return ExitCode::Done;
         is_dirty_ = false;
+        if (!is_key_waiting()) top_.prepare();
       }
       wait();
     }
@@ -80,6 +81,11 @@ class TopLoop {
   }
 
  private:
+  bool is_key_waiting() const {
+    pollfd keys = {screen_.key_fd(), POLLIN, 0};
+    return ::poll(&keys, 1, 0) > 0;
+  }
+
   int timeout_ms() const {
     const uint64_t until = top_.message_until_ns();
     const uint64_t now = base::monotonic_ns();

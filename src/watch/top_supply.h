@@ -32,7 +32,8 @@ class TopSupply {
   virtual Snapshot take() = 0;
   // The address space of one process, until it is no longer wanted.
   virtual void want_maps(std::optional<model::ProcessId> process) = 0;
-  // What is read on slower clocks, as long as it is wanted.
+  // What is read on slower clocks, as long as it is wanted. Who has nothing of
+  // it does nothing.
   virtual void want(const analysis::TopNeeds& /*needs*/) {}
   // Whether what it is of has come to its end, and nobody needs to look on.
   virtual bool is_over() { return false; }

@@ -10,6 +10,7 @@ import time
 import unittest
 
 import live
+from stand_in import StandIn
 
 SECONDS = 20
 
@@ -165,6 +166,31 @@ class TopTest(unittest.TestCase):
             terminal.keys("u", "q")
             terminal.wait_for("left 0")
 
+    def test_shows_vms_with_what_their_guests_use(self):
+        with tempfile.TemporaryDirectory() as folder:
+            vm = StandIn(folder, "qemu-system-x86_64", "ok", f"{folder}/socket")
+            try:
+                vm.wait_ready()
+                with self.top(columns=132, rows=40) as terminal:
+                    terminal.wait_for("6 VMs")
+                    terminal.keys("6")
+                    terminal.wait_for(f"p:{vm.pid}")
+                    terminal.keys("/", f"p:{vm.pid}", "Enter", "Right")
+                    terminal.wait_for("guest used")
+                    terminal.keys("s")
+                    terminal.wait_for("sorted by HELD")
+                    terminal.keys("Left", "S", "y")
+                    terminal.wait_for("sent to the clipboard")
+                    vm.end()
+                    end = time.monotonic() + SECONDS
+                    while f"p:{vm.pid}" in terminal.screen():
+                        self.assertLess(time.monotonic(), end, "it stays")
+                        time.sleep(0.2)
+                    terminal.keys("q")
+                    terminal.wait_for("left 0")
+            finally:
+                vm.end()
+
     def test_follows_a_process_in_the_timeline(self):
         with live.Python("block = bytearray(64 << 20)") as target, \
                 self.top("-d", "200ms") as terminal:
@@ -206,7 +232,9 @@ class TopTest(unittest.TestCase):
             terminal.wait_for(" task")
             for columns, rows in ((40, 10), (300, 100), (41, 11), (132, 40),
                                   (60, 14), (299, 99), (80, 24)) * 4:
+                terminal.keys("1235"[(columns + rows) % 4])
                 terminal.resize(columns, rows)
+            terminal.keys("1")
             terminal.wait_for("[1 Processes]")
             terminal.resize(40, 10)
             terminal.wait_for("q quit")

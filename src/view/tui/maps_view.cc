@@ -45,13 +45,22 @@ class MapsView : public View {
            base::grouped(snapshot.maps->regions.size()) + " regions, read in " +
            base::long_duration(snapshot.maps->read_ns);
   }
+  std::string copy(const Scene& scene) const override {
+    if (cursor_.chosen >= count(scene)) return {};
+    const MapsRegion& region = scene.snapshot->maps->regions[cursor_.chosen];
+    return base::visible(region.name) + "\t" +
+           std::string(model::region_kind_token(region.kind)) + "\t" +
+           base::short_size(region.sum.pss_bytes) + "\t" +
+           base::short_size(region.sum.size_bytes);
+  }
   std::vector<KeyHint> hints(const Scene& /*scene*/) const override {
-    return {{"↑↓", "move"}, {"Esc", "back"}};
+    return {{"↑↓", "move"}, {"Esc", "back"}, {"y", "copy"}};
   }
   std::vector<HelpSection> help() const override {
     return {{"MOVE",
              {{"↑ ↓ PgUp PgDn Home End", "row, page, ends"},
-              {"Esc ← Enter", "back to the processes"}}}};
+              {"Esc ← Enter", "back to the processes"},
+              {"y", "copy this row"}}}};
   }
 
  private:

@@ -314,8 +314,11 @@ std::string ObjectsView::status(const Scene& scene) const {
   model::Amount hidden;
   size_t hidden_count = 0;
   for (const ObjectRow& object : report_->rows) {
-    if (!is_hidden(object)) continue;
-    ++hidden_count;
+    // One of which nobody may say how much is in RAM makes the sum a bound.
+    const bool may_hide = object.map_count == 0 && !object.alloc_bytes &&
+                          !object.alloc_bytes.unknown_because.empty();
+    if (!is_hidden(object) && !may_hide) continue;
+    if (!may_hide) ++hidden_count;
     hidden.add(object.alloc_bytes.value);
   }
   const uint64_t now = scene.snapshot->sample.started_monotonic_ns;

@@ -93,6 +93,7 @@ ProcessTree::ProcessTree(const TopSnapshot& snapshot,
   analysis::PsOptions asked;
   asked.group_by = options.group_by;
   asked.fold = false;
+  asked.with_texts = false;
   std::optional<model::Sample> chosen;
   if (options.filter) chosen = filtered(snapshot, *options.filter);
   base::Result<analysis::PsReport> report = analysis::make_ps_report(

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <set>
 #include <utility>
 
 #include "base/escape.h"
@@ -11,6 +11,7 @@
 #include "view/tui/numbers.h"
 #include "view/tui/process_table.h"
 #include "view/tui/process_tree.h"
+#include "view/tui/process_words.h"
 #include "view/tui/row_list.h"
 
 namespace tidemark::view::tui {
@@ -54,8 +55,10 @@ class ProcessesView : public View {
   std::vector<HelpSection> help() const override;
   void need(bool is_shown, analysis::TopNeeds& needs) const override;
   std::string copy(const Scene& scene) const override;
+  void prepare(const Scene& scene) override;
 
  private:
+  const GroupWords& next_group() const;
   int table_rows() const;
   void rebuild(const Scene& scene);
   void resort(const Scene& scene) {
@@ -81,19 +84,22 @@ class ProcessesView : public View {
   Answer group_next(const Scene& scene);
   Answer find(bool is_forward, bool includes_chosen);
   bool matches(const TreeRow& row) const;
-  std::string marked_words(const Scene& scene) const;
+  MarkedSum marked_sum() const;
 
   TreeOptions options_;
   Openings openings_;
   std::string find_;
   std::string filter_;  // as typed
-  std::map<std::string, model::ProcessId> marked_;
+  std::set<std::string> marked_;
   std::string chosen_key_;
   std::optional<model::ProcessId> followed_;
   bool is_following_row_ = false;  // the highlight waits for it to come back
   ListCursor cursor_;
   ProcessTree tree_;
   std::optional<uint64_t> built_of_;  // the snapshot's serial
+  // The next grouping, made while nobody waits.
+  ProcessTree next_tree_;
+  std::optional<uint64_t> next_of_;
   std::vector<TreeRow> rows_;
   int columns_ = 80;
   Area area_;
@@ -245,8 +251,7 @@ Answer ProcessesView::follow() {
 }
 
 void ProcessesView::need(bool /*is_shown*/, analysis::TopNeeds& needs) const {
-  for (const auto& [key, process] : marked_)
-    needs.ending.push_back(process);
+  needs.ending = marked_sum().ending;
   needs.timeline_of = followed_;
 }
 
@@ -265,9 +270,7 @@ Answer ProcessesView::mark() {
   if (row == nullptr || row->kind != TreeRowKind::Process) {
     return taken("only processes can be marked");
   }
-  if (marked_.erase(row->key) == 0) {
-    marked_.emplace(row->key, tree_.row_of(tree_.nodes()[row->node]).process);
-  }
+  if (marked_.erase(row->key) == 0) marked_.insert(row->key);
   cursor_.chosen += 1;
   cursor_.settle(rows_.size(), table_rows());
   remember();
@@ -322,14 +325,32 @@ Answer ProcessesView::sort_next(const Scene& scene) {
   return taken();
 }
 
+const GroupWords& ProcessesView::next_group() const {
+  const auto at =
+      std::ranges::find(kGroups, options_.group_by, &GroupWords::group);
+  const size_t next = static_cast<size_t>(at - std::begin(kGroups)) + 1;
+  return kGroups[next % std::size(kGroups)];
+}
+
 Answer ProcessesView::group_next(const Scene& scene) {
-  size_t at = 0;
-  while (kGroups[at].group != options_.group_by)
-    ++at;
-  const GroupWords& next = kGroups[(at + 1) % std::size(kGroups)];
+  const GroupWords& next = next_group();
   options_.group_by = next.group;
-  rebuild(scene);
+  if (next_of_ == scene.serial) {
+    std::swap(tree_, next_tree_);
+    next_of_.reset();
+    resort(scene);
+  } else {
+    rebuild(scene);
+  }
   return taken(std::string(next.words));
+}
+
+void ProcessesView::prepare(const Scene& scene) {
+  if (next_of_ == scene.serial || built_of_ != scene.serial) return;
+  TreeOptions options = options_;
+  options.group_by = next_group().group;
+  next_tree_ = ProcessTree(*scene.snapshot, options);
+  next_of_ = scene.serial;
 }
 
 bool ProcessesView::matches(const TreeRow& row) const {
@@ -362,6 +383,7 @@ Answer ProcessesView::tell(Prompt prompt, const std::string& text,
   if (prompt != Prompt::Filter || !is_final) return {};
   filter_ = text;
   options_.filter.reset();
+  next_of_.reset();
   if (!text.empty()) {
     base::Result<analysis::ProcessFilter> filter =
         analysis::ProcessFilter::parse(text);
@@ -375,41 +397,20 @@ Answer ProcessesView::tell(Prompt prompt, const std::string& text,
   return taken(text.empty() ? "all processes" : "");
 }
 
-// By pages once they were looked at. Until then, and where they may not be,
-// what each has for itself: a bound, since what only the marked ones share
-// comes back too.
-std::string ProcessesView::marked_words(const Scene& scene) const {
-  analysis::Use sum;
-  std::string names;
-  size_t count = 0;
+// Of those that are still there, in an order that stays.
+MarkedSum ProcessesView::marked_sum() const {
+  MarkedSum sum;
+  if (marked_.empty()) return sum;
   for (const TreeNode& node : tree_.nodes()) {
     if (!marked_.contains(node.key)) continue;
     const analysis::PsRow& row = tree_.row_of(node);
-    sum.add(row.use);
-    if (++count <= 3) {
-      names += (names.empty() ? "" : ", ") + base::visible(row.name);
-    }
+    sum.use.add(row.use);
+    sum.ending.push_back(row.process);
+    if (sum.ending.size() <= 3)
+      sum.names += (sum.names.empty() ? "" : ", ") + base::visible(row.name);
   }
-  if (count > 3) names += ", …";
-  analysis::TopNeeds needs;
-  need(true, needs);
-  const auto& pages = scene.snapshot->slow.come_back;
-  const bool is_counted = pages.value && pages.value->ending == needs.ending;
-  const TextStyle style;
-  std::string words = "marked " + std::to_string(count) + ": " + names + "   " +
-                      dense(style, sum.in_ram()) + " PSS, of which ";
-  if (is_counted) {
-    words += base::short_size(pages.value->what_if.freed_bytes);
-  } else {
-    const bool is_bound = count > 1 && !sum.uss.has_unknown;
-    words += (is_bound ? "≥" : "") + dense(style, sum.uss);
-    if (pages.failure.empty()) words += " …";
-  }
-  return words + " would come back if " +
-         (count == 1   ? "it"
-          : count == 2 ? "both"
-                       : "all") +
-         " ended";
+  std::ranges::sort(sum.ending, {}, &model::ProcessId::pid);
+  return sum;
 }
 
 void ProcessesView::draw(Canvas& canvas, const Scene& scene,
@@ -426,42 +427,17 @@ void ProcessesView::draw(Canvas& canvas, const Scene& scene,
   if (!marked_.empty()) {
     const int column = table_layout(columns_).name;
     canvas.put_within(column, area.top + area.rows - 1, columns_ - column - 1,
-                      marked_words(scene), paint(Role::Strong));
+                      marked_words(marked_sum(), *scene.snapshot),
+                      paint(Role::Strong));
   }
 }
 
 std::string ProcessesView::status(const Scene& scene) const {
-  const analysis::PsReport& report = tree_.report();
-  std::string words = base::counted(report.process_count, "task", "tasks");
-  uint64_t oldest = 0;
-  size_t denied = 0;
-  size_t unread = 0;
-  size_t barred = 0;
-  const TopSnapshot& snapshot = *scene.snapshot;
-  for (size_t i = 0; i < snapshot.sample.processes.size(); ++i) {
-    const model::Process& process = snapshot.sample.processes[i];
-    if (process.state == model::ProcessState::Denied) ++denied;
-    if (process.state != model::ProcessState::Ok) continue;
-    const std::optional<uint64_t>& read = snapshot.details[i].read_ns;
-    // Its pages were counted without a look at who shares them.
-    if (read && process.rollup && !process.rollup->has(model::SmapsField::Pss))
-      ++barred;
-    if (!read) {
-      ++unread;
-      continue;
-    }
-    oldest = std::max(oldest, snapshot.sample.started_monotonic_ns - *read);
-  }
-  if (snapshot.playback) oldest = snapshot.playback->oldest_detail_ns;
-  if (denied > 0) words += ", " + base::grouped(denied) + " ? denied";
-  if (unread > 0) words += ", " + base::grouped(unread) + " ? not read yet";
-  if (barred > 0) words += ", " + base::grouped(barred) + " ? would stall";
-  words += " · PSS " + age_words(oldest) + " old" +
-           (snapshot.playback ? " then" : ", RSS now");
-  if (!filter_.empty()) {
-    words = "filter " + base::visible(filter_) + " · " + words;
-  }
-  return words;
+  const std::string words =
+      base::counted(tree_.report().process_count, "task", "tasks") +
+      reading_words(*scene.snapshot);
+  return filter_.empty() ? words
+                         : "filter " + base::visible(filter_) + " · " + words;
 }
 
 std::vector<KeyHint> ProcessesView::hints(const Scene& /*scene*/) const {

@@ -293,11 +293,11 @@ std::string TimelineView::status(const Scene& scene) const {
 
 std::vector<KeyHint> TimelineView::hints(const Scene& scene) const {
   std::vector<KeyHint> hints = {{"←→", "moment"}, {"p", "next peak"}};
-  if (scene.snapshot->playback) {
-    hints.insert(hints.end(),
-                 {{"Space", "play"}, {"<>", "speed"}, {"t", "go to time"}});
-  }
+  const bool is_recorded = scene.snapshot->playback.has_value();
+  if (is_recorded)
+    hints.insert(hints.end(), {{"Space", "play"}, {"<>", "speed"}});
   hints.push_back({"+-", "zoom"});
+  if (is_recorded) hints.push_back({"t", "go to time"});
   hints.push_back({"Tab", "view"});
   return hints;
 }

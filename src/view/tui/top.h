@@ -38,6 +38,8 @@ class Top {
   // A message for the status line.
   void say(std::string message, uint64_t now_ns);
   Canvas draw(uint64_t now_ns) const;
+  // While nobody waits.
+  void prepare() { active().prepare(scene()); }
   // What is to be read on slower clocks for what is on the screen.
   analysis::TopNeeds needs() const;
   // When something on it changes by itself; 0: never.

@@ -107,6 +107,8 @@ class View {
   virtual std::string status(const Scene& scene) const = 0;
   virtual std::vector<KeyHint> hints(const Scene& scene) const = 0;
   virtual std::vector<HelpSection> help() const = 0;
+  // Nobody waits: what a key may ask for next can be made ready.
+  virtual void prepare(const Scene& /*scene*/) {}
   // Whether there is anything it could show; else it has no tab.
   virtual bool is_there(const Scene& /*scene*/) const { return true; }
   // What it needs that is not read every second. `is_shown`: it is on the

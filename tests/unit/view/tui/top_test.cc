@@ -127,6 +127,20 @@ TEST_P(TopSize, DrawsInAscii) {
   expect_screen(canvas, name("ascii"));
 }
 
+TEST(Top, TellsEventsApartInAscii) {
+  Look look;
+  look.glyphs = GlyphSet::Ascii;
+  Top top({look}, 80, 24);
+  top.take(example_replay());
+  press(top, U'5');
+  std::istringstream lines(top.draw(kNowNs).to_text());
+  std::string line;
+  while (std::getline(lines, line) && !line.starts_with("event")) {
+  }
+  std::erase(line, ' ');
+  EXPECT_EQ(line, "event|+!oX");
+}
+
 TEST(Top, DrawsAtEverySize) {
   for (const auto& [columns, rows] :
        {std::pair(1, 1), std::pair(40, 10), std::pair(59, 13),
@@ -231,12 +245,25 @@ TEST(Top, SaysWhatMarkedProcessesWouldGiveBackByTheirPages) {
   back.what_if.freed_bytes = 3620 * kMb;
   counted->slow.come_back.value =
       std::make_shared<const analysis::TopComeBack>(back);
+  counted->slow.come_back.read_ns = kNowNs - 40 * kSecondNs;
   top.take(counted);
-  EXPECT_NE(top.draw(kNowNs).to_text().find("3.54G would come back"),
+  EXPECT_NE(top.draw(kNowNs).to_text().find(
+                "3.54G would come back if it ended, 40 s ago"),
             std::string::npos);
   press(top, U' ');
   EXPECT_NE(top.draw(kNowNs).to_text().find("≥"), std::string::npos)
       << "what was counted of one is not the answer for two";
+}
+
+TEST(Top, DoesNotAskForOneThatHasEnded) {
+  Top top = example_top(132, 40);
+  choose(top, U"osm2pgsql");
+  press(top, U' ');
+  ASSERT_EQ(top.needs().ending.size(), 1U);
+  auto later = std::make_shared<analysis::TopSnapshot>(*example_snapshot());
+  later->sample.processes[0].id.start_ticks += 1;
+  top.take(later);
+  EXPECT_TRUE(top.needs().ending.empty()) << "its pid is another's now";
 }
 
 TEST(Top, NeedsOnlyWhatIsOnTheScreen) {
