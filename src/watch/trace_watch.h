@@ -55,7 +55,7 @@ struct TraceHooks {
   std::function<void()> started;  // from here on everything is seen
   std::function<void(const TraceProgress&)> progress;
   // Where set: how it goes, at most each second and less often where reading
-  // it takes long; and what there was when it began, where that was asked for.
+  // it costs much; and what there was when it began, where that was asked for.
   std::function<void(model::Trace, const std::optional<model::TraceBefore>&)>
       reading;
 };
