@@ -132,6 +132,8 @@ base::Status print(const TraceCommandOptions& options, const SlabCaches& caches,
                    const model::Trace& trace,
                    const std::vector<analysis::TraceReportSpec>& specs,
                    Output& output) {
+  if (!options.prints_unasked && !is_report_asked_for(options))
+    return base::Ok{};
   if (wants_page(options.common)) {
     return print_page(options, trace, specs, output);
   }
@@ -282,10 +284,7 @@ base::Result<ExitCode> run_live(
   warn_of_losses(outcome->trace, options.common);
   if (*recorder) say_recorded(options.common, **recorder);
   // Who is quiet about a recording wants the file alone.
-  const bool is_printed =
-      (!*recorder || !options.common.quiet) &&
-      (options.prints_unasked || is_report_asked_for(options));
-  if (is_printed) {
+  if (!*recorder || !options.common.quiet) {
     status = print(options, source::read_slabinfo(roots), outcome->trace, specs,
                    *output);
     if (!status) return status.error();
@@ -460,10 +459,12 @@ Command make_trace_command(bool prints_unasked) {
       "BPF, so none is lost however busy the machine is; where that is refused "
       "they are counted here, as perf or a trace buffer tells of them, at the "
       "price of CPU time and of losses when buffers run over. What could not "
-      "be followed is counted and said. With -o FILE.tdm it is recorded as it "
-      "goes: every moment can be reported later with `trace FILE.tdm --at "
-      "TIME`, also when the trace was killed.";
+      "be followed is counted and said. On a terminal, without a command, it "
+      "is shown as it goes on, in the trace view of `top`. With -o FILE.tdm it "
+      "is recorded as it goes: every moment can be reported later with `trace "
+      "FILE.tdm --at TIME`, also when the trace was killed.";
   command.examples = {
+      {"tidemark trace", "to look at while it goes on"},
       {"tidemark trace --duration 10s", "the machine for ten seconds"},
       {"tidemark trace -- make -j8", "what a build takes, by stack"},
       {"tidemark trace --report task_summary:top=10",

@@ -96,8 +96,10 @@ base::Status show_trace(const source::Roots& roots,
 }
 
 base::Status show_recorded_trace(const TraceCommandOptions& options) {
+  // What each held at the machine's peak is in every reading: v shows it.
+  const bool is_end = options.at.empty() || options.at == "peak";
   base::Result<ExitCode> shown =
-      show_recording(options.recording, options.at.empty() ? "end" : options.at,
+      show_recording(options.recording, is_end ? "end" : options.at,
                      screen_options(options), kTraceFirst);
   if (!shown) return shown.error();
   return base::Ok{};

@@ -71,7 +71,7 @@ class TraceFeed {
   std::condition_variable has_changed_;
   State state_;
   std::optional<base::Error> failure_;
-  bool is_naming_ = false;
+  bool is_naming_ = true;  // the first reading is looked at at once
 
   std::thread thread_;  // last: it uses all of the above
 };

@@ -62,7 +62,7 @@ struct TraceHooks {
   // What it has come to so far; empty: nobody wants to know.
   std::function<void(const model::Trace&)> running;
   // Where set: how it goes, at most each second and less often where reading
-  // it takes long; and what there was when it began, where that was asked for.
+  // it costs much; and what there was when it began, where that was asked for.
   std::function<void(model::Trace, const std::optional<model::TraceBefore>&)>
       reading;
 };

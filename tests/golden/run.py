@@ -21,7 +21,7 @@ import tempfile
 
 GOLDEN = pathlib.Path(__file__).resolve().parent
 TESTS = GOLDEN.parent
-NAMES = ("tidemark", "memstat")  # what the binary answers to
+NAMES = ("tidemark", "memstat", "memstrack")  # what the binary answers to
 TEST_TIME_NS = "1763194268123456789"
 TIMEOUT_S = 60
 

@@ -215,6 +215,13 @@ class TraceScreen(unittest.TestCase):
                 screen = terminal.wait_for("left 0")
                 self.assert_clean(screen)
                 self.assertIn("task_summary", screen)
+            with self.trace(file, "--at", "peak") as terminal:
+                terminal.wait_for("kernel itself")
+                terminal.keys("v")
+                terminal.wait_for("AT PEAK")
+                terminal.keys("q")
+                self.assertEqual(terminal.wait_for("left 0").splitlines()[0],
+                                 "left 0", "nothing was asked for")
             with Terminal(f"{live.TIDEMARK} top {file}") as terminal:
                 terminal.wait_for("replay, paused")
                 terminal.keys("4", "t", "e", "n", "d", "Enter", "m")

@@ -187,7 +187,7 @@ std::string open_to(const TopTrace& trace, const TraceListing& listing,
                                     [&](uint32_t f) { return is_match[f]; })) {
         continue;
       }
-      const std::string key =
+      std::string key =
           open_along(outline, *group, group->begin + static_cast<uint32_t>(i),
                      is_wanted, opened);
       if (!key.empty()) return key;

@@ -3,29 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 
+#include "unit/view/tui/screens.h"
 #include "unit/view/tui/top_example.h"
 
 namespace tidemark::view::tui {
 namespace {
 
 constexpr uint64_t kPressNs = kNowNs;
-
-// Compared with tests/fixtures/tui/NAME.txt. With TIDEMARK_UPDATE_TUI set the
-// file is written instead, to be read before it is kept.
-void expect_screen(const Canvas& canvas, const std::string& name) {
-  const std::string path =
-      std::string(TIDEMARK_FIXTURES "/tui/") + name + ".txt";
-  if (std::getenv("TIDEMARK_UPDATE_TUI") != nullptr) {
-    std::ofstream(path) << canvas.to_text();
-    return;
-  }
-  std::ostringstream wanted;
-  wanted << std::ifstream(path).rdbuf();
-  EXPECT_EQ(canvas.to_text(), wanted.str()) << path;
-}
 
 Top example_top(int columns, int rows, const Look& look = {}) {
   Top top(look, columns, rows);

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 
 #include "unit/analysis/traces.h"
+#include "unit/view/tui/screens.h"
 #include "unit/view/tui/top_example.h"
 #include "view/tui/top.h"
 
@@ -135,19 +135,6 @@ std::string chosen_line(const Top& top) {
 }
 bool has(const Top& top, std::string_view words) {
   return text_of(top).find(words) != std::string::npos;
-}
-
-// As in top_test.cc: with TIDEMARK_UPDATE_TUI set the file is written instead.
-void expect_screen(const Canvas& canvas, const std::string& name) {
-  const std::string path =
-      std::string(TIDEMARK_FIXTURES "/tui/") + name + ".txt";
-  if (std::getenv("TIDEMARK_UPDATE_TUI") != nullptr) {
-    std::ofstream(path) << canvas.to_text();
-    return;
-  }
-  std::ostringstream wanted;
-  wanted << std::ifstream(path).rdbuf();
-  EXPECT_EQ(canvas.to_text(), wanted.str()) << path;
 }
 
 class TraceSize : public testing::TestWithParam<std::pair<int, int>> {
