@@ -67,6 +67,9 @@ settings() {
 
 first_start() {
   show enabled systemctl is-enabled tidemark-record tidemark-metrics
+  # What the package does when it is installed where systemd runs.
+  show installed deb-systemd-invoke start tidemark-record tidemark-metrics
+  show not-started systemctl is-active tidemark-record tidemark-metrics
   show autopkgtest bash /root/services_of_package.sh
   show start systemctl start tidemark-record tidemark-metrics
   eventually first-files more_files_than 0

@@ -97,8 +97,9 @@ class Services(unittest.TestCase):
     def field(self, name, key):
         return re.search(rf"^{key}[:=]\s*(.*)$", self.ran.output(name), re.M)[1]
 
-    def test_installing_enables_nothing(self):
+    def test_installing_enables_and_starts_nothing(self):
         self.assertEqual(self.ran.text("enabled").split(), ["disabled", "disabled"])
+        self.assertEqual(self.ran.text("not-started").split(), ["inactive", "inactive"])
 
     def test_own_test_of_the_package_passes(self):
         self.assertIn("services: done", self.ran.output("autopkgtest"))
