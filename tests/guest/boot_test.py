@@ -114,7 +114,7 @@ def boot(series, modules, files, kernel_arguments):
                 f"{kernel_arguments}",
                 qemu_arguments=("-drive", f"file={disk.name},format=raw,if=virtio")
         ) as running:
-            running.wait(240)
+            running.wait(300)
             ran = guest.Ran(running.outputs(), running.console(), running.seconds())
     print(f"Linux {booted.version}: an image of {len(archive) >> 20} MiB in {built:.1f} s, "
           f"booted and ended in {ran.seconds:.1f} s", file=sys.stderr)
