@@ -274,7 +274,7 @@ sleep 10
                 disk.write(dracut.disk(("lost/",), 16))
                 disk.flush()
                 ran = guest.run(
-                    booted, script, files, ("virtio_pci", "virtio_blk", "ext4", "crc32c"),
+                    booted, script, files, ("virtio_pci", "virtio_blk", "ext4"),
                     seconds=150, qemu_arguments=(
                         "-drive", f"file={disk.name},format=raw,if=virtio"))
                 report = dracut.read_from_disk(disk.name, "/report")
