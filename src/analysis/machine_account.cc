@@ -12,7 +12,7 @@ int64_t signed_bytes(std::optional<uint64_t> bytes) {
   return static_cast<int64_t>(bytes.value_or(0));
 }
 
-int64_t sum_known(std::initializer_list<std::optional<uint64_t>> parts) {
+int64_t signed_sum_known(std::initializer_list<std::optional<uint64_t>> parts) {
   int64_t sum = 0;
   for (const std::optional<uint64_t>& part : parts)
     sum += signed_bytes(part);
@@ -44,9 +44,10 @@ std::optional<MachineAccount> make_machine_account(
     if (bytes != 0) account.others.push_back({token, name, category, bytes});
   };
   const bool has_split = !all.pss_anon.is_unknown();
-  const int64_t cache = sum_known({m.cached_bytes, m.buffers_bytes});
+  const int64_t cache = signed_sum_known({m.cached_bytes, m.buffers_bytes});
   const int64_t shmem = signed_bytes(m.shmem_bytes);
-  const int64_t anon = sum_known({m.anon_pages_bytes, m.swap_cached_bytes});
+  const int64_t anon =
+      signed_sum_known({m.anon_pages_bytes, m.swap_cached_bytes});
   if (has_split) {
     add("page_cache", "page cache, not mapped", Category::File,
         cache - shmem - static_cast<int64_t>(all.pss_file.bytes));
@@ -62,9 +63,9 @@ std::optional<MachineAccount> make_machine_account(
   add("huge_pages", "huge pages, not mapped", Category::Huge,
       signed_bytes(m.hugetlb_bytes) - static_cast<int64_t>(all.hugetlb.bytes));
   add("slab", "slab", Category::Slab,
-      sum_known({m.slab_reclaimable_bytes, m.slab_unreclaimable_bytes}));
+      signed_sum_known({m.slab_reclaimable_bytes, m.slab_unreclaimable_bytes}));
   add("page_tables", "page tables", Category::Ptab,
-      sum_known({m.page_tables_bytes, m.secondary_page_tables_bytes}));
+      signed_sum_known({m.page_tables_bytes, m.secondary_page_tables_bytes}));
   add("kernel_stacks", "kernel stacks", Category::Kern,
       signed_bytes(m.kernel_stack_bytes));
   add("vmalloc", "vmalloc", Category::Kern,

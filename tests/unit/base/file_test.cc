@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/durable_file.h"
+
 namespace tidemark::base {
 namespace {
 
@@ -155,6 +157,20 @@ TEST(Fd, MovingLeavesNothingBehind) {
   Fd second = std::move(first);
   EXPECT_EQ(second.get(), number);
   EXPECT_FALSE(first);  // NOLINT(bugprone-use-after-move)
+}
+
+TEST_F(File, IsReplacedDurablyInOnePiece) {
+  const std::string path = path_ + "/report";
+  ASSERT_TRUE(replace_file_durably(path, "old"));
+  // Whoever has the old one open keeps it whole.
+  std::ifstream reader(path);
+  ASSERT_TRUE(replace_file_durably(path, "new"));
+  std::string old;
+  reader >> old;
+  EXPECT_EQ(old, "old");
+  EXPECT_EQ(*read_file_at(directory_, "report"), "new");
+  EXPECT_EQ(list_directory(directory_)->size(), 1U) << "nothing is left beside";
+  EXPECT_FALSE(replace_file_durably(path_ + "/no/such/folder", "x"));
 }
 
 }  // namespace
