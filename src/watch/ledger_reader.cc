@@ -93,6 +93,9 @@ class LedgerReader {
   std::vector<model::FrameRange> ram() const {
     return source::ram_frames(*input_.kernel.iomem, input_.page_bytes);
   }
+  bool is_unwanted() const {
+    return options_.is_unwanted != nullptr && *options_.is_unwanted;
+  }
   base::Status take_census();
   void name_files(std::span<const analysis::PageOwner> owners);
   void name_owners();
@@ -161,6 +164,7 @@ void LedgerReader::walk_processes(const FrameVisitor& visit) {
   source::FrameWalk walk;
   unread_count_ = unread_bytes_ = 0;
   for (uint32_t i = 0; i < input_.processes.size(); ++i) {
+    if (is_unwanted()) return;
     LedgerProcess& process = input_.processes[i];
     if (process.resident_bytes == 0) continue;
     base::Result<base::Directory> directory =
@@ -372,7 +376,12 @@ base::Result<LedgerReading> LedgerReader::read() {
     sets_.begin_process(process);
     sets_.add(frames);
   });
+  constexpr std::string_view kGivenUp = "it was no longer wanted";
+  if (is_unwanted())
+    return base::fail(base::ErrorKind::Gone, std::string(kGivenUp));
   status = take_census();
+  if (is_unwanted())
+    return base::fail(base::ErrorKind::Gone, std::string(kGivenUp));
   if (status) status = look_again();
   if (!status) return status.error();
   // The table of pages has done its work; names come where it was.

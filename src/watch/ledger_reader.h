@@ -3,6 +3,7 @@
 // far as one may look; the result says how far that was.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ struct LedgerOptions {
   // Processes whose end is imagined: pids, and paths of control groups.
   std::vector<int32_t> dying_pids;
   std::vector<std::string> dying_groups;
+  // Once it is set the reading is given up, at the next process or step.
+  const std::atomic<bool>* is_unwanted = nullptr;
 };
 
 struct LedgerReading {

@@ -123,6 +123,7 @@ base::Result<analysis::TopLedger> TopSlowReader::read_ledger(
   LedgerOptions options;
   options.by = by;
   options.named_file_count = kNamedFiles;
+  options.is_unwanted = &is_stopping_;
   base::Result<LedgerReading> reading = watch::read_ledger(roots_, options);
   if (!reading) return reading.error();
   return analysis::make_top_ledger(reading->ledger, by);
@@ -132,6 +133,7 @@ base::Result<analysis::TopComeBack> TopSlowReader::read_come_back(
     const std::vector<model::ProcessId>& ending) {
   LedgerOptions options;
   options.by = analysis::LedgerBy::Process;
+  options.is_unwanted = &is_stopping_;
   for (const model::ProcessId& process : ending)
     options.dying_pids.push_back(process.pid);
   base::Result<LedgerReading> reading = watch::read_ledger(roots_, options);

@@ -4,6 +4,7 @@
 // them together stay below a few per cent of a core.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -29,7 +30,8 @@ class TopSlowReader {
   TopSlowReader(const source::Roots& roots, std::function<void()> news);
   TopSlowReader(const TopSlowReader&) = delete;
   TopSlowReader& operator=(const TopSlowReader&) = delete;
-  // Waits for a reading that is under way: the ledger takes about a second.
+  // Waits for a step of a reading that is under way: one of the ledger may take
+  // half a second.
   ~TopSlowReader();
 
   void want(const analysis::TopNeeds& needs);
@@ -74,7 +76,7 @@ class TopSlowReader {
   std::condition_variable changed_;
   analysis::TopNeeds needs_;
   analysis::TopSlow slow_;
-  bool is_stopping_ = false;
+  std::atomic<bool> is_stopping_ = false;
 
   std::thread thread_;  // last: it uses all of the above
 };

@@ -18,7 +18,6 @@ namespace tidemark::view::tui {
 namespace {
 
 using analysis::GroupBy;
-using analysis::TopSnapshot;
 
 struct GroupWords {
   GroupBy group;
