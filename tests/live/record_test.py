@@ -8,6 +8,7 @@ lose what it has said is stored, or leave anything behind.
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import signal
 import sqlite3
@@ -496,6 +497,17 @@ class Targets(Folder):
         self.assertIn(work.pid, pids)
         self.assertIn(os.getpid(), pids)
         self.assert_whole()
+
+    def test_the_recorder_among_them_keeps_its_locks(self):
+        """On the index of its own file, which it maps too. A process that closes a
+        file gives up all its locks on it, and a reader would then cut the index."""
+        recorder = self.recorder("--all").more(4)
+        inode = os.stat(f"{self.file}-shm").st_ino
+        # The byte by which SQLite knows that somebody uses the index.
+        held = re.findall(rf"ADVISORY +READ +(\d+) \S+:{inode} 128 128",
+                          pathlib.Path("/proc/locks").read_text())
+        self.assertIn(str(recorder.tool.pid), held)
+        self.assertEqual(recorder.stop(), 0)
 
     def test_descendants_only_where_wanted(self):
         script = """

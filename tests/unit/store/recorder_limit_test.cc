@@ -54,7 +54,7 @@ TEST(RecorderLimit, HoldsWhereNothingIsLeftToThin) {
       make_recorder(file.path(), {.most_bytes = kMostBytes});
   uint64_t most = 0;
   uint64_t refused = 0;
-  for (uint64_t i = 0; i < 1500; ++i) {
+  for (uint64_t i = 0; i < 600; ++i) {
     base::Status status = recorder->accept(crowd(i));
     if (!status) {
       ASSERT_EQ(status.error().kind, base::ErrorKind::NoSpace)
