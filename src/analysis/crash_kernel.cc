@@ -24,10 +24,19 @@ uint64_t tracer_pages(const model::Trace& trace, int32_t pid) {
 
 }  // namespace
 
+uint64_t bytes_without(const model::Trace& trace, int32_t pid) {
+  uint64_t pages = 0;
+  for (const model::TraceLeaf& leaf : trace.leaves) {
+    if (trace.tasks[leaf.task].pid != pid) pages += leaf.pages;
+  }
+  return pages * trace.page_size_bytes;
+}
+
 model::Reading<CrashKernel> make_crash_kernel(const model::Trace& trace,
                                               const MemoryMoment& start,
                                               const MemoryMoment& now,
-                                              int32_t tracer_pid) {
+                                              int32_t tracer_pid,
+                                              uint64_t seen_bytes) {
   if (!trace.has_peaks) {
     return model::unknown<CrashKernel>("the highest is not known");
   }
@@ -43,7 +52,8 @@ model::Reading<CrashKernel> make_crash_kernel(const model::Trace& trace,
   crash.before_bytes = start.used_bytes() -
                        std::min(trace.folded_pages * page, start.used_bytes());
   crash.tracer_bytes = tracer_pages(trace, tracer_pid) * page;
-  crash.peak_bytes = trace.peak_pages * page - crash.tracer_bytes;
+  crash.peak_bytes = std::max({trace.peak_pages * page - crash.tracer_bytes,
+                               bytes_without(trace, tracer_pid), seen_bytes});
   crash.table_bytes = trace.kernel_bytes;
   const uint64_t use = crash.before_bytes + crash.peak_bytes;
   crash.spare_bytes = std::max(use / kSpareParts, kLeastSpare);

@@ -37,11 +37,17 @@ struct CrashKernel {
   int64_t unseen_bytes = 0;
 };
 
-// `tracer_pid` is ours. Unknown where the past is not (page_owner), or where
+// What all but one process hold now.
+uint64_t bytes_without(const model::Trace& trace, int32_t pid);
+
+// `tracer_pid` is ours, `seen_bytes` the most that the others were seen to hold
+// at any reading: the machine's peak may be that of loading BPF, and the others
+// may hold more later. Unknown where the past is not (page_owner), or where
 // one page in many was followed.
 model::Reading<CrashKernel> make_crash_kernel(const model::Trace& trace,
                                               const MemoryMoment& start,
                                               const MemoryMoment& now,
-                                              int32_t tracer_pid);
+                                              int32_t tracer_pid,
+                                              uint64_t seen_bytes = 0);
 
 }  // namespace tidemark::analysis

@@ -140,7 +140,7 @@ base::Status print(const TraceCommandOptions& options, const SlabCaches& caches,
   analysis::TraceReport report =
       analysis::make_trace_report(trace, specs, caches);
   if (options.boot.at_start) {
-    report.crash_kernel = advise_crash_kernel(*options.boot.at_start, trace);
+    report.crash_kernel = advise_crash_kernel(options.boot, trace);
   }
   const std::string text = render(options, report, output.fd());
   // The file is another one each time, and not the one that was opened.
@@ -271,6 +271,7 @@ base::Result<ExitCode> run_live(
   if (options.boot.refreshes) {
     // What cannot be kept now is the end's to say.
     hooks.running = [&](const model::Trace& trace) {
+      see_others(trace, options.boot);
       static_cast<void>(
           print(options, source::read_slabinfo(roots), trace, specs, *output));
     };

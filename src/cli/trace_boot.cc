@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 
 #include "base/durable_file.h"
@@ -56,7 +57,7 @@ std::optional<analysis::MemoryMoment> read_memory_moment(
 }
 
 model::Reading<analysis::CrashKernel> advise_crash_kernel(
-    const analysis::MemoryMoment& start, const model::Trace& trace) {
+    const TraceBootOptions& options, const model::Trace& trace) {
   const base::Result<source::Roots> roots = source::open_roots("");
   if (!roots) {
     return model::unknown<analysis::CrashKernel>(roots.error().what);
@@ -65,7 +66,13 @@ model::Reading<analysis::CrashKernel> advise_crash_kernel(
   if (!now) {
     return model::unknown<analysis::CrashKernel>("meminfo cannot be read");
   }
-  return analysis::make_crash_kernel(trace, start, *now, ::getpid());
+  return analysis::make_crash_kernel(trace, *options.at_start, *now, ::getpid(),
+                                     options.seen_bytes);
+}
+
+void see_others(const model::Trace& trace, TraceBootOptions& options) {
+  options.seen_bytes =
+      std::max(options.seen_bytes, analysis::bytes_without(trace, ::getpid()));
 }
 
 base::Status check_trace_boot(const TraceBootOptions& options,

@@ -18,13 +18,16 @@ struct TraceBootOptions {
   std::string ready_path;  // empty: nobody waits for it
   bool refreshes = false;  // the file of -o while it traces
   std::optional<analysis::MemoryMoment> at_start;
+  uint64_t seen_bytes = 0;  // the most that others than we held at a reading
 };
 
 // Empty where it cannot be told.
 std::optional<analysis::MemoryMoment> read_memory_moment(
     const source::Roots& roots);
 model::Reading<analysis::CrashKernel> advise_crash_kernel(
-    const analysis::MemoryMoment& start, const model::Trace& trace);
+    const TraceBootOptions& options, const model::Trace& trace);
+// Takes note of it.
+void see_others(const model::Trace& trace, TraceBootOptions& options);
 
 void add_trace_boot_options(OptionTable& table, TraceBootOptions& options,
                             watch::TraceWatchOptions& watch);

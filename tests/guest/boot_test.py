@@ -237,8 +237,8 @@ class ByOurModule(Checks, unittest.TestCase):
         self.assertGreater(int(size[1]), 64)
 
     def test_what_was_before_init_is_in_it(self):
-        # The first process that is no thread of the kernel began later.
-        self.assertRegex(self.report, r"swapper|kernel_init|kdevtmpfs")
+        # Who unpacked the initramfs had done so before anything in it could run.
+        self.assertRegex(self.report, r"unpack_to_rootfs|do_populate_rootfs|flush_buffer")
 
 
 class Reset(unittest.TestCase):

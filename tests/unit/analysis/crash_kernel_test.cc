@@ -77,5 +77,19 @@ TEST(CrashKernel, IsUnknownWhereThePeakIs) {
   EXPECT_FALSE(make_crash_kernel(boot_of(1, 0), hidden, hidden, kTracer));
 }
 
+TEST(CrashKernel, WhatOthersHoldAfterThePeakOfTheTracerCounts) {
+  const MemoryMoment start = {256 * kMiB, 224 * kMiB, 160 * kMiB};
+  // At the machine's peak the tracer loaded; the others hold more since.
+  const model::Trace trace = made_trace(
+      {{{"entry"}, 1, 2048, 2048, 256}, {{"entry"}, kTracer, 0, 4096, 4096}});
+  model::Trace peaked = trace;
+  peaked.peak_pages = 256 + 4096;
+  EXPECT_EQ(make_crash_kernel(peaked, start, start, kTracer)->peak_bytes,
+            8 * kMiB);
+  EXPECT_EQ(
+      make_crash_kernel(peaked, start, start, kTracer, 9 * kMiB)->peak_bytes,
+      9 * kMiB);
+}
+
 }  // namespace
 }  // namespace tidemark::analysis

@@ -88,7 +88,7 @@ TEST(ModuleShares, AModuleHasToDoWithEveryStackItIsOn) {
   const model::Trace trace = made_trace({
       {{"entry", "write@zram", "grow@zsmalloc", "alloc_pages"}, 1, 10, 10, 8},
       {{"entry", "load_module>zram", "alloc_pages"}, 1, 3, 3, 3},
-      {{"entry", "read@ext4", "asm_common_interrupt", "poll@virtio_net"},
+      {{"entry", "read@ext4", "handle_softirqs", "poll@virtio_net"},
        1,
        2,
        2,
