@@ -46,7 +46,7 @@ const std::vector<CommandEntry>& command_table() {
        metrics_command},
       {"import", "make a recording of what another tool has written",
        import_command},
-      {"export", "a recording as CSV, JSON Lines, SQLite or folded stacks",
+      {"export", "a recording as CSV, JSON Lines, SQLite, stacks or a trace",
        export_command},
       {"gate", "a memory budget for CI: within, worse, or not decided",
        gate_command},
