@@ -227,6 +227,21 @@ base::Result<std::unique_ptr<store::Recorder>> start_recording(
                               options.watch.period_ns, options.overwrites});
 }
 
+// How it is followed, by what is to be told of it.
+void fill_watch(const std::vector<analysis::TraceReportSpec>& specs,
+                bool is_recorded, TraceCommandOptions& options) {
+  options.watch.follows_command = !options.everything;
+  options.watch.ignores_broken_pipe = were_broken_pipes_ignored();
+  options.watch.backend = model::trace_backend_from_token(options.backend);
+  options.watch.sees_growth =
+      has(specs, TraceReportKind::Growth) || wants_page(options.common);
+  options.watch.follows_slab |= has(specs, TraceReportKind::Slab);
+  options.watch.tells_before = !options.watch.trace.with_user_stacks &&
+                               (has(specs, TraceReportKind::Modules) ||
+                                options.common.format != Format::Text ||
+                                is_recorded || wants_screen(options));
+}
+
 base::Result<ExitCode> run_live(
     TraceCommandOptions options, const source::Roots& roots,
     const std::vector<analysis::TraceReportSpec>& specs) {
@@ -249,16 +264,7 @@ base::Result<ExitCode> run_live(
   base::Result<Output> output =
       Output::open(*recorder ? "" : options.common.output_path);
   if (!output) return output.error();
-  options.watch.follows_command = !options.everything;
-  options.watch.ignores_broken_pipe = were_broken_pipes_ignored();
-  options.watch.backend = model::trace_backend_from_token(options.backend);
-  options.watch.sees_growth =
-      has(specs, TraceReportKind::Growth) || wants_page(options.common);
-  options.watch.follows_slab |= has(specs, TraceReportKind::Slab);
-  options.watch.tells_before = !options.watch.trace.with_user_stacks &&
-                               (has(specs, TraceReportKind::Modules) ||
-                                options.common.format != Format::Text ||
-                                *recorder != nullptr || wants_screen(options));
+  fill_watch(specs, *recorder != nullptr, options);
   TraceLine line(options.common);
   watch::TraceHooks hooks;
   hooks.progress = [&](const watch::TraceProgress& progress) {

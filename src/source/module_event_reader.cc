@@ -4,8 +4,6 @@
 
 namespace tidemark::source {
 
-using Kind = PageEvent::Kind;
-
 ModuleEventReader ModuleEventReader::make(const base::Directory& tracefs) {
   ModuleEventReader reader;
   Layout found[2];
@@ -22,14 +20,14 @@ ModuleEventReader ModuleEventReader::make(const base::Directory& tracefs) {
   return reader;
 }
 
-uint32_t ModuleEventReader::event_id(Kind kind) const {
-  if (kind == Kind::ModuleLoad) return load_.id;
-  return kind == Kind::ModuleFree ? free_.id : 0;
+uint32_t ModuleEventReader::event_id(PageEvent::Kind kind) const {
+  if (kind == PageEvent::Kind::ModuleLoad) return load_.id;
+  return kind == PageEvent::Kind::ModuleFree ? free_.id : 0;
 }
 
-std::string ModuleEventReader::name_in(Kind kind,
+std::string ModuleEventReader::name_in(PageEvent::Kind kind,
                                        std::string_view record) const {
-  const Layout& layout = kind == Kind::ModuleLoad ? load_ : free_;
+  const Layout& layout = kind == PageEvent::Kind::ModuleLoad ? load_ : free_;
   return std::string(parse::read_dynamic_text_field(record, layout.name));
 }
 
