@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/page.h"
 #include "cli/trace_line.h"
+#include "cli/trace_meaning.h"
 #include "cli/trace_notes.h"
 #include "cli/trace_options.h"
 #include "cli/trace_recording.h"
@@ -313,28 +314,6 @@ void fill_notes(TraceCommandOptions& options) {
   notes.common = options.common;
 }
 
-// What is asked of events cannot be asked of the notes.
-base::Status refuse_filters(const TraceCommandOptions& options) {
-  const source::TraceFilter& filter = options.watch.trace.filter;
-  const source::TraceFilter all;
-  const std::pair<const char*, bool> asked[] = {
-      {"--gfp", !options.gfp.empty()},
-      {"--cgroup", !options.cgroup.empty()},
-      {"--module", !filter.module.empty()},
-      {"--order", filter.least_order != all.least_order ||
-                      filter.most_order != all.most_order},
-      {"--sample", options.watch.trace.sample_period != 1},
-  };
-  for (const auto& [name, is_asked] : asked) {
-    if (!is_asked) continue;
-    return base::fail(
-        ErrorKind::Misused,
-        std::string(name) + " is for a trace of what happens, not for notes",
-        "--backend bpf, perf or ftrace");
-  }
-  return base::Ok{};
-}
-
 base::Status check_page(const TraceCommandOptions& options,
                         bool reads_allocinfo) {
   if (reads_allocinfo || !options.notes.group_by.empty()) {
@@ -343,58 +322,6 @@ base::Status check_page(const TraceCommandOptions& options,
                       "--json, or another --backend");
   }
   return check_page_output(options.common, "tidemark trace -o out.html -- CMD");
-}
-
-// What is of the kernel's allocations alone.
-base::Status refuse_with_user(const TraceCommandOptions& options) {
-  const source::TraceFilter& filter = options.watch.trace.filter;
-  const source::TraceFilter all;
-  const std::pair<const char*, bool> asked[] = {
-      {"--all", options.everything},
-      {"--slab", options.watch.follows_slab},
-      {"--comm", !filter.comm.empty()},
-      {"--cgroup", !options.cgroup.empty()},
-      {"--module", !filter.module.empty()},
-      {"--gfp", !options.gfp.empty()},
-      {"--order", filter.least_order != all.least_order ||
-                      filter.most_order != all.most_order},
-      {"--unwind-all", options.watch.trace.unwinds_all},
-      {"--backend", options.backend != "auto" && options.backend != "bpf"},
-  };
-  for (const auto& [name, is_asked] : asked) {
-    if (!is_asked) continue;
-    return base::fail(ErrorKind::Misused,
-                      std::string(name) + " does not go with --user",
-                      "tidemark trace --user PID, or --user -- CMD");
-  }
-  return base::Ok{};
-}
-
-// Fills in what --user means where nothing else was said.
-base::Status arrange_user(TraceCommandOptions& options) {
-  if (!options.watch.trace.with_user_stacks) return base::Ok{};
-  base::Status status = refuse_with_user(options);
-  if (!status) return status;
-  source::TraceFilter& filter = options.watch.trace.filter;
-  if (!options.recording.empty()) {
-    filter.tree_pid = base::parse_pid(options.recording);
-    if (!filter.tree_pid || *filter.tree_pid <= 0) {
-      return base::fail(ErrorKind::Misused,
-                        "'" + options.recording + "' is no pid",
-                        "tidemark trace --user PID; a recording knows by "
-                        "itself what it is of");
-    }
-    options.recording.clear();
-  }
-  if (!filter.tree_pid && options.watch.command.empty()) {
-    return base::fail(ErrorKind::Misused, "--user needs a process",
-                      "tidemark trace --user PID, or --user -- CMD");
-  }
-  constexpr uint64_t kPeriod = 64;
-  if (!options.has_sample) options.watch.trace.sample_period = kPeriod;
-  // What a command held is gone when it has ended.
-  if (!options.watch.command.empty()) options.at_peak = true;
-  return base::Ok{};
 }
 
 base::Result<ExitCode> run_trace(TraceCommandOptions options) {
@@ -435,7 +362,7 @@ base::Result<ExitCode> run_trace(TraceCommandOptions options) {
   }
   fill_notes(options);
   if (reads_notes) {
-    base::Status status = refuse_filters(options);
+    base::Status status = refuse_with_notes(options);
     if (!status) return status.error();
   }
   if (reads_allocinfo) return run_allocinfo(*roots, options.notes);
