@@ -71,6 +71,17 @@ std::optional<uint64_t> group_limit(const std::vector<model::Cgroup>& groups,
   return least;
 }
 
+std::optional<uint64_t> limit_of(const model::Sample& sample,
+                                 const TopTimelineOf& chosen) {
+  std::optional<std::string> path;
+  for (const model::Process& process : sample.processes) {
+    if (process.stat.is_kernel_thread || !chosen.has(process.id)) continue;
+    if (path && *path != process.cgroup_path) return std::nullopt;
+    path = process.cgroup_path;
+  }
+  return path ? group_limit(sample.cgroups, *path) : std::nullopt;
+}
+
 void TopEventKeeper::add_processes(const model::Sample& sample) {
   const uint64_t now = sample.started_monotonic_ns;
   ++round_;
@@ -126,12 +137,12 @@ void TopEventKeeper::add(const model::Sample& sample, uint64_t span_ns) {
   }
 }
 
-std::vector<TopEvent> TopEventKeeper::since(
-    uint64_t monotonic_ns, const std::optional<model::ProcessId>& of) const {
+std::vector<TopEvent> TopEventKeeper::since(uint64_t monotonic_ns,
+                                            const TopTimelineOf& of) const {
   std::vector<TopEvent> events;
   for (const Happening& one : happenings_) {
     if (one.time_ns < monotonic_ns) continue;
-    if (of && one.process && *one.process != *of) continue;
+    if (one.process && !of.has(*one.process)) continue;
     events.push_back({one.time_ns - monotonic_ns, one.kind, one.words});
   }
   return events;
@@ -140,12 +151,13 @@ std::vector<TopEvent> TopEventKeeper::since(
 std::vector<TopEvent> recorded_events(
     const std::vector<model::RecordedTick>& ticks,
     const std::vector<model::RecordedProcess>& processes,
-    const std::vector<TopMachineTick>& machine, std::optional<int64_t> chosen) {
+    const std::vector<TopMachineTick>& machine,
+    const std::set<int64_t>& chosen) {
   std::vector<TopEvent> events;
   if (ticks.empty()) return events;
   const TickTimes times(ticks);
   for (const model::RecordedProcess& process : processes) {
-    if (chosen && process.id != *chosen) continue;
+    if (!chosen.empty() && !chosen.contains(process.id)) continue;
     add_recorded_process(process, times, ticks.front().id, events);
   }
   for (size_t i = 1; i < std::min(ticks.size(), machine.size()); ++i) {

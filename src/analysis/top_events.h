@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "analysis/top_timeline.h"
+#include "analysis/top_timeline_of.h"
 #include "model/recording.h"
 #include "model/sample.h"
 
@@ -19,14 +21,18 @@ namespace tidemark::analysis {
 std::optional<uint64_t> group_limit(const std::vector<model::Cgroup>& groups,
                                     const std::string& path);
 
+// That of the group which these processes are in, where it is one and the same.
+std::optional<uint64_t> limit_of(const model::Sample& sample,
+                                 const TopTimelineOf& chosen);
+
 // Told from readings that follow one another; what came and went between two
 // was never seen.
 class TopEventKeeper {
  public:
   void add(const model::Sample& sample, uint64_t span_ns);
-  // Those since then, of one process and the machine or of all.
+  // Those since then, of these processes and of the machine.
   std::vector<TopEvent> since(uint64_t monotonic_ns,
-                              const std::optional<model::ProcessId>& of) const;
+                              const TopTimelineOf& of) const;
 
  private:
   struct Happening {
@@ -55,11 +61,12 @@ struct TopMachineTick {
   std::optional<uint64_t> oom_kill_count;
   model::Pressure pressure;
 };
-// `chosen` is a process of the recording; empty: all. The machine's are
+// `chosen` are processes of the recording; empty: all. The machine's are
 // parallel to the ticks.
 std::vector<TopEvent> recorded_events(
     const std::vector<model::RecordedTick>& ticks,
     const std::vector<model::RecordedProcess>& processes,
-    const std::vector<TopMachineTick>& machine, std::optional<int64_t> chosen);
+    const std::vector<TopMachineTick>& machine,
+    const std::set<int64_t>& chosen);
 
 }  // namespace tidemark::analysis

@@ -11,6 +11,7 @@
 #include "analysis/ledger_input.h"
 #include "analysis/object_report.h"
 #include "analysis/top_ledger.h"
+#include "analysis/top_timeline_of.h"
 #include "analysis/top_vms.h"
 #include "analysis/what_if.h"
 #include "model/process.h"
@@ -49,8 +50,8 @@ struct TopNeeds {
   // How often it was asked to count again: a change is a wish.
   uint64_t object_recounts = 0;
   uint64_t ledger_recounts = 0;
-  std::vector<model::ProcessId> ending;         // those that are marked
-  std::optional<model::ProcessId> timeline_of;  // empty: of all
+  std::vector<model::ProcessId> ending;  // those that are marked
+  TopTimelineOf timeline_of;
   bool operator==(const TopNeeds&) const = default;
 };
 

@@ -62,21 +62,6 @@ analysis::TopTimeline timeline_of(const analysis::TopHistory& history) {
   return timeline;
 }
 
-// That of the group which the chosen process is in; of all only where they are
-// in one and the same.
-std::optional<uint64_t> limit_in(
-    const model::Sample& sample,
-    const std::optional<model::ProcessId>& chosen) {
-  std::optional<std::string> path;
-  for (const Process& process : sample.processes) {
-    if (process.stat.is_kernel_thread) continue;
-    if (chosen && process.id != *chosen) continue;
-    if (path && *path != process.cgroup_path) return std::nullopt;
-    path = process.cgroup_path;
-  }
-  return path ? analysis::group_limit(sample.cgroups, *path) : std::nullopt;
-}
-
 // A copy without its mappings, which are the large part: they are set aside
 // while it is made.
 Process copy_without_mappings(Process& process) {
@@ -119,27 +104,29 @@ void TopDigest::learn(const model::Sample& sample, const Process& process,
       analysis::categories_of(*process.mappings, regions_in(sample, process));
 }
 
-void TopDigest::follow(const std::optional<model::ProcessId>& process) {
-  if (process == followed_) return;
-  followed_ = process;
+void TopDigest::follow(const analysis::TopTimelineOf& of) {
+  const bool is_same = followed_.is_same_wish(of);
+  followed_ = of;
+  if (is_same) return;
   followed_history_ = {};
-  followed_name_.clear();
+  followed_name_ = of.filter;
 }
 
-// What it was made of is kept from when it is followed on: of all processes
-// that would be megabytes.
+// What they were made of is kept from when they are followed on: of all
+// processes, each for itself, that would be megabytes.
 void TopDigest::add_followed(const TopSnapshot& snapshot) {
   analysis::TopHistory& history = followed_history_;
   const std::vector<Process>& processes = snapshot.sample.processes;
-  const auto found = std::ranges::find(processes, *followed_, &Process::id);
   analysis::TopKinds kinds;
-  if (found != processes.end()) {
-    followed_name_ = analysis::display_name(*found);
-    add_kinds(snapshot.details[static_cast<size_t>(found - processes.begin())],
-              kinds);
-  } else if (history.times_ns.empty()) {
-    return;  // it had ended before
+  bool is_there = !followed_.filter.empty();
+  for (size_t i = 0; i < processes.size(); ++i) {
+    if (!followed_.has(processes[i].id)) continue;
+    is_there = true;
+    if (followed_.filter.empty())
+      followed_name_ = analysis::display_name(processes[i]);
+    add_kinds(snapshot.details[i], kinds);
   }
+  if (!is_there && history.times_ns.empty()) return;  // it had ended before
   // Of one that has ended nothing is left, which is no gap.
   history.times_ns.push_back(snapshot.sample.started_monotonic_ns);
   history.kinds.push_back(kinds);
@@ -165,16 +152,18 @@ void TopDigest::add_history(TopSnapshot& snapshot) {
   const bool is_kept = keeper_.add(moment) || !history_;
   if (is_kept)
     history_ = std::make_shared<const analysis::TopHistory>(keeper_.history());
-  if (followed_) add_followed(snapshot);
-  const bool is_of_one = !followed_history_.times_ns.empty();
-  const analysis::TopHistory& shown = is_of_one ? followed_history_ : *history_;
-  // That of one goes on each time; that of all comes back at once.
-  if (is_kept || is_of_one || !timeline_->of.empty()) {
+  if (!followed_.is_all()) add_followed(snapshot);
+  const bool is_of_some = !followed_history_.times_ns.empty();
+  const analysis::TopHistory& shown =
+      is_of_some ? followed_history_ : *history_;
+  // That of some goes on each time; that of all comes back at once.
+  if (is_kept || is_of_some || !timeline_->of.empty()) {
     analysis::TopTimeline timeline = timeline_of(shown);
-    timeline.of = is_of_one ? followed_name_ : "";
-    timeline.events = events_.since(shown.times_ns.front(),
-                                    is_of_one ? followed_ : std::nullopt);
-    timeline.limit_bytes = limit_in(snapshot.sample, followed_);
+    timeline.of = is_of_some ? followed_name_ : "";
+    timeline.events =
+        events_.since(shown.times_ns.front(),
+                      is_of_some ? followed_ : analysis::TopTimelineOf());
+    timeline.limit_bytes = analysis::limit_of(snapshot.sample, followed_);
     timeline_ =
         std::make_shared<const analysis::TopTimeline>(std::move(timeline));
   }

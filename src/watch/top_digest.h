@@ -28,8 +28,8 @@ class TopDigest {
   // The same of a moment that stands alone: without the last minutes.
   analysis::TopSnapshot digest_alone(model::Sample& sample);
   void set_kernel(model::KernelReadings kernel);
-  // The timeline is of this process from now on; empty: of all.
-  void follow(const std::optional<model::ProcessId>& process);
+  // The timeline is of these processes from now on.
+  void follow(const analysis::TopTimelineOf& of);
 
  private:
   using Key = std::pair<int32_t, uint64_t>;
@@ -54,8 +54,8 @@ class TopDigest {
   std::shared_ptr<const analysis::TopHistory> history_;
   std::shared_ptr<const analysis::TopTimeline> timeline_;
   analysis::TopEventKeeper events_;
-  std::optional<model::ProcessId> followed_;
-  analysis::TopHistory followed_history_;  // its times and kinds
+  analysis::TopTimelineOf followed_;
+  analysis::TopHistory followed_history_;  // times and kinds of those
   std::string followed_name_;
 };
 

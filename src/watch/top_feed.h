@@ -61,7 +61,7 @@ class TopFeed : public TopSupply {
   struct Wishes {
     std::optional<model::ProcessId> maps;
     std::string record_path;
-    std::optional<model::ProcessId> timeline_of;
+    analysis::TopTimelineOf timeline_of;
     uint64_t news = 0;  // of the slow reader
     bool is_tracing = false;
     uint64_t naming_count = 0;  // how often names were asked for

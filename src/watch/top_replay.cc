@@ -164,17 +164,25 @@ void TopReplay::load() {
   const base::Result<std::optional<model::RecordedVms>> vms = recording_.vms();
   has_vms_ = vms && vms->has_value();
   file_id_ = inode_of(recording_.path());
-  make_timeline(std::nullopt);
+  make_timeline({});
 }
 
-void TopReplay::make_timeline(const std::optional<model::ProcessId>& of) {
+void TopReplay::make_timeline(const analysis::TopTimelineOf& of) {
   timeline_of_ = of;
   store::ProcessSet chosen;
-  std::string name;
+  std::string name = of.filter;
   for (const model::RecordedProcess& process : recording_.processes()) {
-    if (!of || process.process != *of) continue;
+    if (of.is_all() || !of.has(process.process)) continue;
     chosen.insert(process.id);
-    name = process.images.back().comm;
+    if (of.filter.empty()) name = process.images.back().comm;
+  }
+  if (!of.is_all() && chosen.empty()) {
+    // No process: to the recording that would mean all of them.
+    analysis::TopTimeline none;
+    none.of = name;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    timeline_ = std::make_shared<const analysis::TopTimeline>(std::move(none));
+    return;
   }
   base::Result<model::Timeline> timeline = recording_.timeline(chosen);
   base::Result<std::vector<model::RecordedGap>> gaps = recording_.gaps();
@@ -187,8 +195,13 @@ void TopReplay::make_timeline(const std::optional<model::ProcessId>& of) {
       gaps ? *gaps : std::vector<model::RecordedGap>{});
   made.of = name;
   made.events = analysis::recorded_events(
-      recording_.ticks(), recording_.processes(), machine_ticks_,
-      chosen.empty() ? std::nullopt : std::optional(*chosen.begin()));
+      recording_.ticks(), recording_.processes(), machine_ticks_, chosen);
+  // One line for all of it: that of the last moment.
+  if (!recording_.ticks().empty()) {
+    const base::Result<model::Sample> last =
+        recording_.sample_at(recording_.ticks().back().id, {});
+    if (last) made.limit_bytes = analysis::limit_of(*last, of);
+  }
   const std::lock_guard<std::mutex> lock(mutex_);
   timeline_ = std::make_shared<const analysis::TopTimeline>(std::move(made));
 }

@@ -62,7 +62,7 @@ class TopReplay : public TopSupply {
 
   void run();
   void load();
-  void make_timeline(const std::optional<model::ProcessId>& of);
+  void make_timeline(const analysis::TopTimelineOf& of);
   void fill_slow(const Wishes& wishes, analysis::TopSnapshot& snapshot) const;
   base::Result<analysis::TopVms> vms_at(size_t index) const;
   // What is wrong with the file since it was opened; empty: nothing.
@@ -85,7 +85,7 @@ class TopReplay : public TopSupply {
   size_t tick_count_;
   std::vector<std::optional<analysis::TopMachine>> machines_;
   std::vector<analysis::TopMachineTick> machine_ticks_;
-  std::optional<model::ProcessId> timeline_of_;
+  analysis::TopTimelineOf timeline_of_;
   bool has_vms_ = false;
   uint64_t file_id_ = 0;  // its inode when it was opened; 0: not known
   std::optional<model::RecordedTrace> recorded_trace_;

@@ -139,6 +139,7 @@ class MachineView : public View {
  public:
   char32_t number() const override { return U'2'; }
   std::string_view name() const override { return "Machine"; }
+  bool is_filtered() const override { return false; }
   bool has_ledger_line() const override { return false; }
   void arrange(const Scene& scene, int /*columns*/, const Area& area) override {
     page_.arrange(scene.snapshot->slow.ledger.value, area);
@@ -208,7 +209,7 @@ Answer MachineView::press(const Key& key, const Scene& scene) {
 
 Answer MachineView::tell(Prompt prompt, const std::string& text,
                          bool /*is_final*/, const Scene& /*scene*/) {
-  if (prompt != Prompt::Find) return taken("processes alone are filtered");
+  if (prompt != Prompt::Find) return {};
   is_page_open_ = true;
   return page_.find(text);
 }

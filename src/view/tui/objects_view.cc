@@ -71,6 +71,7 @@ class ObjectsView : public View {
 
   // shared_ptr: kept until another one came, to know it by its address.
   std::shared_ptr<const ObjectReport> report_;
+  std::optional<ProcessChoice> choice_;  // those held by them alone
   std::vector<size_t> order_;
   std::vector<Line> lines_;  // parallel to the rows of the list
   RowList list_;
@@ -86,8 +87,12 @@ void ObjectsView::arrange(const Scene& scene, int columns, const Area& area) {
   columns_ = columns;
   area_ = area;
   const auto& newest = scene.snapshot->slow.objects.value;
-  if (newest != report_) {
+  std::optional<ProcessChoice> choice;
+  if (scene.choice != nullptr) choice = *scene.choice;
+  const bool is_chosen_anew = choice.has_value() || choice_.has_value();
+  if (newest != report_ || is_chosen_anew) {
     report_ = newest;
+    choice_ = std::move(choice);
     reorder();
   }
   relist();
@@ -98,7 +103,12 @@ void ObjectsView::reorder() {
   if (!report_) return;
   const std::vector<ObjectRow>& rows = report_->rows;
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (!is_hidden_only_ || is_hidden(rows[i])) order_.push_back(i);
+    if (is_hidden_only_ && !is_hidden(rows[i])) continue;
+    const auto is_meant = [&](const ObjectHolder& holder) {
+      return choice_->has(holder.process.pid);
+    };
+    if (choice_ && std::ranges::none_of(rows[i].holders, is_meant)) continue;
+    order_.push_back(i);
   }
   std::ranges::stable_sort(order_, [&](size_t a, size_t b) {
     if (sort_ == ObjectColumn::Name) {
@@ -237,8 +247,7 @@ Answer ObjectsView::press_letter(char32_t letter) {
 
 Answer ObjectsView::tell(Prompt prompt, const std::string& text,
                          bool /*is_final*/, const Scene& /*scene*/) {
-  if (prompt != Prompt::Find)
-    return taken("processes alone are filtered; / finds an object");
+  if (prompt != Prompt::Find) return {};
   return list_.find(text);
 }
 
@@ -323,6 +332,7 @@ std::string ObjectsView::status(const Scene& scene) const {
   }
   const uint64_t now = scene.snapshot->sample.started_monotonic_ns;
   std::string words =
+      (choice_ ? base::grouped(order_.size()) + " of " : "") +
       base::counted(report_->rows.size(), "object", "objects") + ", " +
       base::grouped(hidden_count) + " hidden " + dense({}, hidden) + " · " +
       age_words(now > reading.read_ns ? now - reading.read_ns : 0) + " old";

@@ -88,7 +88,6 @@ class ProcessesView : public View {
   TreeOptions options_;
   Openings openings_;
   std::string find_;
-  std::string filter_;  // as typed
   std::set<std::string> marked_;
   std::string chosen_key_;
   std::optional<model::ProcessId> followed_;
@@ -109,6 +108,8 @@ int ProcessesView::table_rows() const {
 }
 
 void ProcessesView::rebuild(const Scene& scene) {
+  options_.filter.reset();
+  if (scene.choice != nullptr) options_.filter = scene.choice->filter();
   tree_ = ProcessTree(*scene.snapshot, options_);
   built_of_ = scene.serial;
   relist(scene);
@@ -251,7 +252,7 @@ Answer ProcessesView::follow() {
 
 void ProcessesView::need(bool /*is_shown*/, analysis::TopNeeds& needs) const {
   needs.ending = marked_sum().ending;
-  needs.timeline_of = followed_;
+  if (followed_) needs.timeline_of.processes = {*followed_};
 }
 
 std::string ProcessesView::copy(const Scene& /*scene*/) const {
@@ -374,26 +375,12 @@ Answer ProcessesView::find(bool is_forward, bool includes_chosen) {
 }
 
 Answer ProcessesView::tell(Prompt prompt, const std::string& text,
-                           bool is_final, const Scene& scene) {
+                           bool /*is_final*/, const Scene& /*scene*/) {
   if (prompt == Prompt::Find) {
     find_ = text;
     return text.empty() ? taken() : find(true, true);
   }
-  if (prompt != Prompt::Filter || !is_final) return {};
-  filter_ = text;
-  options_.filter.reset();
-  next_of_.reset();
-  if (!text.empty()) {
-    base::Result<analysis::ProcessFilter> filter =
-        analysis::ProcessFilter::parse(text);
-    if (!filter) {
-      filter_.clear();
-      return taken(filter.error().what + ": " + filter.error().hint);
-    }
-    options_.filter = std::move(*filter);
-  }
-  rebuild(scene);
-  return taken(text.empty() ? "all processes" : "");
+  return {};
 }
 
 // Of those that are still there, in an order that stays.
@@ -432,11 +419,8 @@ void ProcessesView::draw(Canvas& canvas, const Scene& scene,
 }
 
 std::string ProcessesView::status(const Scene& scene) const {
-  const std::string words =
-      base::counted(tree_.report().process_count, "task", "tasks") +
-      reading_words(*scene.snapshot);
-  return filter_.empty() ? words
-                         : "filter " + base::visible(filter_) + " · " + words;
+  return base::counted(tree_.report().process_count, "task", "tasks") +
+         reading_words(*scene.snapshot);
 }
 
 std::vector<KeyHint> ProcessesView::hints(const Scene& /*scene*/) const {
@@ -452,7 +436,6 @@ std::vector<HelpSection> ProcessesView::help() const {
         {"→ ←", "open, close; again: to the parent"}}},
       {"LOOK",
        {{"/  n N", "find, next, previous"},
-        {"F", "filter: pss>100M and user=postgres"},
         {"s S", "sort by next column, reverse"},
         {"g", "group: cgroup, parent, user, program"},
         {"Enter", "maps of this process"}}},

@@ -279,7 +279,8 @@ void TimelineView::draw(Canvas& canvas, const Scene& scene,
 
 std::string TimelineView::status(const Scene& scene) const {
   const TopTimeline* timeline = timeline_in(scene);
-  if (timeline == nullptr) return "nothing was read yet";
+  if (timeline == nullptr)
+    return scene.choice ? "no process is meant" : "nothing was read yet";
   const TopTimelinePoint& now = timeline->points[moment(scene, *timeline)];
   std::string words = "sum " + base::short_size(now.sum()) + " · swapped out " +
                       base::short_size(now.swap_bytes) + " beside it · " +

@@ -84,6 +84,7 @@ void Top::take(Snapshot snapshot) {
   if (is_frozen_) return;
   shown_ = newest_;
   ++serial_;
+  if (choice_) choice_->look_at(*shown_);
   arrange();
 }
 
@@ -117,6 +118,24 @@ void Top::freeze_or_go_on() {
   if (!is_frozen_) take(newest_);
 }
 
+// One for all views, as time is.
+void Top::set_filter(const std::string& text, uint64_t now_ns) {
+  choice_.reset();
+  if (text.empty()) {
+    say("all processes", now_ns);
+  } else {
+    base::Result<ProcessChoice> choice = ProcessChoice::make(text);
+    if (choice) {
+      choice_ = std::move(*choice);
+      choice_->look_at(*shown_);
+    } else {
+      say(choice.error().what + ": " + choice.error().hint, now_ns);
+    }
+  }
+  ++serial_;
+  arrange();
+}
+
 // The question is answered letter by letter, so a search moves as one types.
 Request Top::press_prompt(const Key& key, uint64_t now_ns) {
   const Prompt asked_for = prompt_;
@@ -144,6 +163,10 @@ Request Top::press_prompt(const Key& key, uint64_t now_ns) {
     if (!is_final || typed_.empty()) return {};
     return {Wish::GoTo, {}, 0, typed_};
   }
+  if (asked_for == Prompt::Filter) {
+    if (is_final) set_filter(typed_, now_ns);
+    return {};
+  }
   return obey(active().tell(asked_for, typed_, is_final, scene()), now_ns);
 }
 
@@ -160,6 +183,9 @@ analysis::TopNeeds Top::needs() const {
   analysis::TopNeeds needs;
   for (size_t i = 0; i < views_.size(); ++i)
     views_[i]->need(i == view_ && !is_maps_open_, needs);
+  // One that is followed is meant more than many that are not left out.
+  if (choice_ && needs.timeline_of.is_all())
+    needs.timeline_of = {choice_->text(), choice_->processes()};
   return needs;
 }
 
@@ -274,6 +300,16 @@ std::string Top::state_words() const {
   return words;
 }
 
+std::string Top::status_words(const Scene& now) const {
+  if (shown_->sample.started_monotonic_ns == 0)
+    return "reading for the first time …";
+  const std::string words = active().status(now);
+  if (!choice_) return words;
+  return (active().is_filtered() ? "filter " + base::visible(choice_->text())
+                                 : "not filtered here") +
+         " · " + words;
+}
+
 Canvas Top::draw(uint64_t now_ns) const {
   Canvas canvas(columns_, rows_);
   const Scene now = scene();
@@ -290,9 +326,7 @@ Canvas Top::draw(uint64_t now_ns) const {
     frame.status = message_;
     frame.is_message = true;
   } else {
-    frame.status = shown_->sample.started_monotonic_ns == 0
-                       ? "reading for the first time …"
-                       : active().status(now);
+    frame.status = status_words(now);
   }
   draw_frame(canvas, now, frame);
   active().draw(canvas, now, view_area(rows_));
@@ -304,8 +338,10 @@ Canvas Top::draw(uint64_t now_ns) const {
                         {"r", "record to a file, stop recording"});
     }
     sections.push_back(std::move(time));
-    sections.push_back(
-        {"ALL", {{"1-6  Tab", "view"}, {"Esc ?  q", "close this, quit"}}});
+    sections.push_back({"ALL",
+                        {{"1-6  Tab", "view"},
+                         {"F", "filter, everywhere: pss>100M"},
+                         {"Esc ?  q", "close this, quit"}}});
     draw_help(canvas, active().name(), sections);
   }
   if (look_.is_ascii()) canvas.fold_to_ascii();

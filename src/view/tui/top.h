@@ -51,11 +51,15 @@ class Top {
   Request press_prompt(const Key& key, uint64_t now_ns);
   Request obey(Answer answer, uint64_t now_ns);
   void freeze_or_go_on();
+  void set_filter(const std::string& text, uint64_t now_ns);
+  std::string status_words(const Scene& now) const;
   void choose_view(size_t index);
   void step_view(bool is_forward);
   void arrange();
   View& active() const;
-  Scene scene() const { return {shown_.get(), look_, serial_}; }
+  Scene scene() const {
+    return {shown_.get(), look_, serial_, choice_ ? &*choice_ : nullptr};
+  }
   std::string state_words() const;
   std::vector<Tab> tabs() const;
 
@@ -65,6 +69,7 @@ class Top {
   Snapshot shown_;       // never null
   uint64_t serial_ = 0;  // of the one that is shown
   Snapshot newest_;      // while frozen
+  std::optional<ProcessChoice> choice_;
   std::vector<std::unique_ptr<View>> views_;
   std::unique_ptr<View> maps_;
   size_t view_ = 0;

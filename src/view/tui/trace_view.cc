@@ -43,6 +43,7 @@ class TraceView : public View {
   std::string_view name() const override { return "Trace"; }
   bool has_ledger_line() const override { return false; }
   bool has_own_letters() const override { return true; }
+  bool is_filtered() const override { return listing_.by == TraceGroup::Task; }
 
   void arrange(const Scene& scene, int columns, const Area& area) override {
     columns_ = columns;
@@ -110,8 +111,15 @@ void TraceView::relist(const Scene& scene) {
   // asked is in the stacks.
   if (trace != nullptr && trace->trace->user && !has_chosen_grouping_)
     listing_.by = TraceGroup::Task;
+  // Of modules and groups it is not kept what each task has of them.
+  GroupTest is_meant;
+  if (scene.choice != nullptr && is_filtered()) {
+    is_meant = [choice = scene.choice](const analysis::OutlineNode& node) {
+      return choice->has_task(node.pid, node.name);
+    };
+  }
   rows_ = trace == nullptr ? std::vector<TraceRow>()
-                           : trace_rows(*trace, listing_, opened_);
+                           : trace_rows(*trace, listing_, opened_, is_meant);
   const size_t before = cursor_.chosen;
   for (size_t i = 0; i < rows_.size(); ++i) {
     if (rows_[i].node.key != chosen_key_) continue;
@@ -324,8 +332,6 @@ Answer TraceView::tell(Prompt prompt, const std::string& text, bool is_final,
                            std::none_of(rows_.begin(), rows_.end(), is_listed);
     return is_closed ? find_closed(scene) : find(true, true);
   }
-  if (prompt == Prompt::Filter && is_final)
-    return taken("filters are of processes; / finds here");
   return {};
 }
 

@@ -13,6 +13,7 @@
 #include "view/tui/canvas.h"
 #include "view/tui/key.h"
 #include "view/tui/look.h"
+#include "view/tui/process_choice.h"
 
 namespace tidemark::view::tui {
 
@@ -20,8 +21,11 @@ namespace tidemark::view::tui {
 struct Scene {
   const analysis::TopSnapshot* snapshot = nullptr;
   Look look;
-  // Another one for each snapshot: an address may be used again.
+  // Another one for each snapshot, for an address may be used again, and for
+  // each filter.
   uint64_t serial = 0;
+  // Whom a filter means; null: all.
+  const ProcessChoice* choice = nullptr;
 };
 
 // Rows of the screen that belong to the view.
@@ -120,6 +124,8 @@ class View {
   virtual std::string state(const Scene& /*scene*/) const { return {}; }
   // Whether r, p and t mean something else here than in the other views.
   virtual bool has_own_letters() const { return false; }
+  // Whether it shows no more than what a filter of processes means.
+  virtual bool is_filtered() const { return true; }
   // Whether the line of the machine's memory stands in the first row.
   virtual bool has_ledger_line() const { return true; }
 };

@@ -74,6 +74,7 @@ class VmsView : public View {
   void draw_picture(Canvas& canvas, const Scene& scene) const;
 
   std::shared_ptr<const TopVms> vms_;  // null: none yet
+  std::optional<ProcessChoice> choice_;
   std::vector<size_t> order_;
   std::vector<Line> lines_;
   RowList list_;
@@ -92,6 +93,8 @@ void VmsView::arrange(const Scene& scene, int columns, const Area& area) {
   columns_ = columns;
   area_ = area;
   vms_ = scene.snapshot->slow.vms.value;
+  choice_.reset();
+  if (scene.choice != nullptr) choice_ = *scene.choice;
   reorder();
   relist();
 }
@@ -99,8 +102,9 @@ void VmsView::arrange(const Scene& scene, int columns, const Area& area) {
 void VmsView::reorder() {
   order_.clear();
   if (!vms_) return;
-  for (size_t i = 0; i < rows().size(); ++i)
-    order_.push_back(i);
+  for (size_t i = 0; i < rows().size(); ++i) {
+    if (!choice_ || choice_->has(rows()[i].vm.id.pid)) order_.push_back(i);
+  }
   std::ranges::stable_sort(order_, [&](size_t a, size_t b) {
     if (sort_ == VmColumn::Name) {
       const int order = rows()[a].vm.name.compare(rows()[b].vm.name);
@@ -210,8 +214,7 @@ Answer VmsView::press_letter(char32_t letter) {
 
 Answer VmsView::tell(Prompt prompt, const std::string& text, bool /*is_final*/,
                      const Scene& /*scene*/) {
-  if (prompt != Prompt::Find)
-    return taken("processes alone are filtered; / finds a VM");
+  if (prompt != Prompt::Find) return {};
   return list_.find(text);
 }
 

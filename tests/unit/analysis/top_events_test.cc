@@ -33,12 +33,12 @@ std::vector<TopEventKind> kinds_of(const std::vector<TopEvent>& events) {
 TEST(TopEvents, TellsOfStartsExecsAndExits) {
   TopEventKeeper keeper;
   keeper.add(at(10, {named(1, "sh")}), kSpan);
-  EXPECT_TRUE(keeper.since(0, std::nullopt).empty())
+  EXPECT_TRUE(keeper.since(0, {}).empty())
       << "those of the first reading were there before";
   keeper.add(at(11, {named(1, "sh"), named(2, "sh")}), kSpan);
   keeper.add(at(12, {named(1, "sh"), named(2, "make")}), kSpan);
   keeper.add(at(13, {named(1, "sh")}), kSpan);
-  const std::vector<TopEvent> events = keeper.since(10 * kSecond, std::nullopt);
+  const std::vector<TopEvent> events = keeper.since(10 * kSecond, {});
   EXPECT_EQ(kinds_of(events),
             (std::vector{TopEventKind::Start, TopEventKind::Exec,
                          TopEventKind::Exit}));
@@ -57,7 +57,8 @@ TEST(TopEvents, TellsOfOneProcessAndTheMachine) {
   second.machine.emplace();
   second.machine->vmstat.oom_kill_count = 6;
   keeper.add(second, kSpan);
-  const std::vector<TopEvent> events = keeper.since(0, model::ProcessId{2, 20});
+  const std::vector<TopEvent> events =
+      keeper.since(0, {"", {model::ProcessId{2, 20}}});
   EXPECT_EQ(kinds_of(events),
             (std::vector{TopEventKind::Start, TopEventKind::OutOfMemory}));
   EXPECT_EQ(events[0].words, "b (2)");
@@ -74,10 +75,9 @@ TEST(TopEvents, TellsOfWaitingFromATenthOfTheTimeOn) {
   };
   add(1, 0);
   add(2, 99);
-  EXPECT_TRUE(keeper.since(0, std::nullopt).empty());
+  EXPECT_TRUE(keeper.since(0, {}).empty());
   add(3, 199);
-  EXPECT_EQ(kinds_of(keeper.since(0, std::nullopt)),
-            std::vector{TopEventKind::Pressure});
+  EXPECT_EQ(kinds_of(keeper.since(0, {})), std::vector{TopEventKind::Pressure});
 }
 
 TEST(TopEvents, ForgetsWhatIsOlderThanItsSpan) {
@@ -85,7 +85,7 @@ TEST(TopEvents, ForgetsWhatIsOlderThanItsSpan) {
   keeper.add(at(10, {}), kSpan);
   keeper.add(at(11, {named(1, "a")}), kSpan);
   keeper.add(at(612, {named(1, "a")}), kSpan);
-  EXPECT_TRUE(keeper.since(0, std::nullopt).empty());
+  EXPECT_TRUE(keeper.since(0, {}).empty());
 }
 
 TEST(TopEvents, TakesTheSmallestLimitAbove) {
@@ -121,10 +121,10 @@ TEST(TopEvents, ReadsThemOffARecording) {
   std::vector<TopMachineTick> machine(4);
   machine[2].oom_kill_count = 1;
   machine[3].oom_kill_count = 2;
-  EXPECT_EQ(kinds_of(recorded_events(ticks, {first, second}, machine, 7)),
+  EXPECT_EQ(kinds_of(recorded_events(ticks, {first, second}, machine, {7})),
             (std::vector{TopEventKind::Exec, TopEventKind::OutOfMemory}));
   const std::vector<TopEvent> all =
-      recorded_events(ticks, {first, second}, machine, std::nullopt);
+      recorded_events(ticks, {first, second}, machine, {});
   EXPECT_EQ(kinds_of(all), (std::vector{TopEventKind::Start, TopEventKind::Exec,
                                         TopEventKind::Exec, TopEventKind::Exit,
                                         TopEventKind::OutOfMemory}));

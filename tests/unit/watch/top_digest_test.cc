@@ -63,7 +63,7 @@ TEST(TopDigest, FollowsOneProcessInTheTimeline) {
   model::Sample first = at(10, {small, large});
   EXPECT_EQ(digest.digest(first).timeline->points.back().sum(),
             92 * test::kPageBytes);
-  digest.follow(small.id);
+  digest.follow({"", {small.id}});
   model::Sample second = at(11, {small, large});
   const auto followed = digest.digest(second).timeline;
   EXPECT_EQ(followed->of, "worker");
@@ -74,9 +74,30 @@ TEST(TopDigest, FollowsOneProcessInTheTimeline) {
   EXPECT_EQ(ended->points.back().sum(), 0U) << "it has ended";
   ASSERT_FALSE(ended->events.empty());
   EXPECT_EQ(ended->events.back().kind, analysis::TopEventKind::Exit);
-  digest.follow(std::nullopt);
+  digest.follow({});
   model::Sample fourth = at(13, {large});
   EXPECT_TRUE(digest.digest(fourth).timeline->of.empty());
+}
+
+TEST(TopDigest, GoesOnWithWhomAFilterMeans) {
+  TopDigest digest("host", {}, kSecond);
+  const model::Process first = process_of(42, 7, {full_mapping(0, 8, 2)});
+  const model::Process second = process_of(43, 7, {full_mapping(0, 99, 90)});
+  digest.follow({"work", {first.id}});
+  model::Sample alone = at(10, {first});
+  EXPECT_EQ(digest.digest(alone).timeline->of, "work");
+  // Another one has come that it means.
+  digest.follow({"work", {first.id, second.id}});
+  model::Sample both = at(11, {first, second});
+  const auto timeline = digest.digest(both).timeline;
+  ASSERT_EQ(timeline->points.size(), 2U);
+  EXPECT_EQ(timeline->points[0].sum(), 2 * test::kPageBytes);
+  EXPECT_EQ(timeline->points[1].sum(), 92 * test::kPageBytes);
+  digest.follow({"nobody", {}});
+  model::Sample third = at(12, {first, second});
+  const auto none = digest.digest(third).timeline;
+  ASSERT_EQ(none->points.size(), 1U);
+  EXPECT_EQ(none->points[0].sum(), 0U);
 }
 
 TEST(TopDigest, TellsTheLimitOfTheGroupAllAreIn) {

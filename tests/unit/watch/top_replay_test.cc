@@ -108,7 +108,7 @@ TEST_F(TopReplayTest, TellsWhatHappened) {
 TEST_F(TopReplayTest, FollowsOneProcess) {
   start(hill(), 4);
   analysis::TopNeeds needs;
-  needs.timeline_of = model::ProcessId{43, 8};
+  needs.timeline_of.processes = {model::ProcessId{43, 8}};
   replay_->want(needs);
   ASSERT_TRUE(test::eventually([&] {
     const auto timeline = replay_->take()->timeline;
@@ -117,6 +117,37 @@ TEST_F(TopReplayTest, FollowsOneProcess) {
   const auto timeline = replay_->take()->timeline;
   EXPECT_EQ(timeline->points[4].sum(), 3 * test::kPageBytes);
   EXPECT_EQ(timeline->points[0].sum(), 0U) << "it had not begun";
+}
+
+TEST_F(TopReplayTest, KnowsWhomAFilterMeans) {
+  start(hill(), 4);
+  analysis::TopNeeds needs;
+  needs.timeline_of = {"nobody", {}};
+  replay_->want(needs);
+  ASSERT_TRUE(test::eventually([&] {
+    const auto timeline = replay_->take()->timeline;
+    return timeline && timeline->of == "nobody";
+  }));
+  EXPECT_TRUE(replay_->take()->timeline->points.empty());
+  needs.timeline_of = {"both", {{42, 7}, {43, 8}}};
+  replay_->want(needs);
+  ASSERT_TRUE(test::eventually(
+      [&] { return replay_->take()->timeline->of == "both"; }));
+  EXPECT_EQ(replay_->take()->timeline->points[4].sum(), 413 * test::kPageBytes);
+}
+
+TEST_F(TopReplayTest, HasTheLimitOfTheGroupAllAreIn) {
+  std::vector<model::Sample> samples = hill();
+  for (model::Sample& sample : samples) {
+    model::Cgroup group;
+    group.path = sample.processes[0].cgroup_path;
+    group.limit_bytes = 1U << 30;
+    sample.cgroups.push_back(group);
+  }
+  start(samples);
+  ASSERT_TRUE(
+      test::eventually([&] { return replay_->take()->timeline != nullptr; }));
+  EXPECT_EQ(replay_->take()->timeline->limit_bytes, 1U << 30);
 }
 
 TEST_F(TopReplayTest, SaysWhatARecordingDoesNotHold) {

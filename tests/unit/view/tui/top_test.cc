@@ -194,15 +194,52 @@ TEST(Top, FindsWhileOneTypes) {
   EXPECT_EQ(top.draw(kNowNs).to_text().find("find: Fi"), std::string::npos);
 }
 
-TEST(Top, FiltersRows) {
-  Top top = example_top(80, 24);
+void filter_by(Top& top, std::u32string_view words) {
   press(top, U'F');
-  for (char32_t letter : std::u32string_view(U"postgres"))
+  for (char32_t letter : words)
     press(top, letter);
   press(top, KeyCode::Enter);
+}
+
+TEST(Top, FiltersRows) {
+  Top top = example_top(80, 24);
+  filter_by(top, U"postgres");
   const std::string text = top.draw(kNowNs).to_text();
   EXPECT_EQ(text.find("firefox"), std::string::npos) << text;
   EXPECT_NE(text.find("postgres: writer"), std::string::npos) << text;
+}
+
+TEST(Top, HasOneFilterForAllViews) {
+  Top top = example_top(80, 24);
+  press(top, U'3');
+  EXPECT_NE(top.draw(kNowNs).to_text().find("shared_buffers"),
+            std::string::npos);
+  filter_by(top, U"firefox");
+  const std::string text = top.draw(kNowNs).to_text();
+  EXPECT_NE(text.find("filter firefox"), std::string::npos) << text;
+  EXPECT_EQ(text.find("shared_buffers"), std::string::npos) << text;
+  EXPECT_NE(text.find("frames"), std::string::npos) << text;
+  press(top, U'1');
+  EXPECT_EQ(top.draw(kNowNs).to_text().find("osm2pgsql"), std::string::npos);
+  const analysis::TopTimelineOf of = top.needs().timeline_of;
+  EXPECT_EQ(of.filter, "firefox");
+  ASSERT_EQ(of.processes.size(), 1U);
+  EXPECT_EQ(of.processes[0].pid, 2217);
+  press(top, U'2');
+  EXPECT_NE(top.draw(kNowNs).to_text().find("not filtered here"),
+            std::string::npos);
+  filter_by(top, U"");
+  EXPECT_TRUE(top.needs().timeline_of.is_all());
+  press(top, U'3');
+  EXPECT_NE(top.draw(kNowNs).to_text().find("shared_buffers"),
+            std::string::npos);
+}
+
+TEST(Top, SaysWhatIsNoFilter) {
+  Top top = example_top(80, 24);
+  filter_by(top, U"pss>banana");
+  EXPECT_TRUE(top.needs().timeline_of.is_all());
+  EXPECT_NE(top.draw(kNowNs).to_text().find("banana"), std::string::npos);
 }
 
 TEST(Top, BoundsWhatMarkedProcessesWouldGiveBackUntilPagesAreCounted) {
@@ -280,12 +317,13 @@ TEST(Top, FollowsAProcessInTheTimeline) {
   Top top = example_top(80, 24);
   choose(top, U"firefox");
   press(top, U'f');
-  ASSERT_TRUE(top.needs().timeline_of);
-  EXPECT_EQ(top.needs().timeline_of->pid, 2217);
+  ASSERT_EQ(top.needs().timeline_of.processes.size(), 1U);
+  EXPECT_EQ(top.needs().timeline_of.processes[0].pid, 2217);
   press(top, KeyCode::Down);
-  EXPECT_TRUE(top.needs().timeline_of) << "a move only leaves the row";
+  EXPECT_FALSE(top.needs().timeline_of.is_all())
+      << "a move only leaves the row";
   press(top, U'f');
-  EXPECT_FALSE(top.needs().timeline_of);
+  EXPECT_TRUE(top.needs().timeline_of.is_all());
 }
 
 TEST(Top, CopiesTheChosenRow) {

@@ -202,6 +202,20 @@ TEST(TraceView, SwitchesFromModulesToTasksToControlGroups) {
   EXPECT_TRUE(has(top, "MODULE AND STACK"));
 }
 
+TEST(TraceView, IsFilteredByTask) {
+  Top top = trace_top(80, 24);
+  press(top, U'F');
+  for (char32_t letter : std::u32string_view(U"postgres"))
+    press(top, letter);
+  press(top, KeyCode::Enter);
+  EXPECT_TRUE(has(top, "kernel itself")) << "of modules tasks are not kept";
+  EXPECT_TRUE(has(top, "not filtered here"));
+  press(top, U'm');
+  EXPECT_TRUE(has(top, "filter postgres"));
+  EXPECT_TRUE(has(top, "postgres")) << text_of(top);
+  EXPECT_FALSE(has(top, "osm2pgsql")) << text_of(top);
+}
+
 TEST(TraceView, LeavesOutWhatHoldsNothing) {
   Top top = trace_top(80, 24);
   press(top, U'm');

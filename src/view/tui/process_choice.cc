@@ -1,0 +1,43 @@
+#include "view/tui/process_choice.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/process_use.h"
+
+namespace tidemark::view::tui {
+
+base::Result<ProcessChoice> ProcessChoice::make(const std::string& text) {
+  base::Result<analysis::ProcessFilter> filter =
+      analysis::ProcessFilter::parse(text);
+  if (!filter) return filter.error();
+  ProcessChoice choice;
+  choice.text_ = text;
+  choice.filter_ = std::move(*filter);
+  return choice;
+}
+
+void ProcessChoice::look_at(const analysis::TopSnapshot& snapshot) {
+  processes_.clear();
+  for (const model::Process& process : snapshot.sample.processes) {
+    if (filter_.matches(process, analysis::use_of(process, {}), snapshot.users))
+      processes_.push_back(process.id);
+  }
+  std::ranges::sort(processes_, {}, &model::ProcessId::pid);
+}
+
+bool ProcessChoice::has(int32_t pid) const {
+  return std::ranges::binary_search(processes_, pid, {},
+                                    &model::ProcessId::pid);
+}
+
+bool ProcessChoice::has_task(int32_t pid, const std::string& name) const {
+  if (has(pid)) return true;
+  model::Process ended;
+  ended.id.pid = pid;
+  ended.stat.pid = pid;
+  ended.stat.comm = name;
+  return filter_.matches(ended, analysis::use_of(ended, {}), {});
+}
+
+}  // namespace tidemark::view::tui

@@ -1,0 +1,37 @@
+// The processes that a filter means: the same in every view.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analysis/process_filter.h"
+#include "analysis/top_snapshot.h"
+#include "base/result.h"
+#include "model/process.h"
+
+namespace tidemark::view::tui {
+
+class ProcessChoice {
+ public:
+  // As typed; Misused, with what would be right, for what is no filter.
+  static base::Result<ProcessChoice> make(const std::string& text);
+
+  // Whom it means of these.
+  void look_at(const analysis::TopSnapshot& snapshot);
+
+  const std::string& text() const { return text_; }
+  const analysis::ProcessFilter& filter() const { return filter_; }
+  // Sorted by pid.
+  const std::vector<model::ProcessId>& processes() const { return processes_; }
+  bool has(int32_t pid) const;
+  // Of one that may have ended: then its name alone can tell.
+  bool has_task(int32_t pid, const std::string& name) const;
+
+ private:
+  std::string text_;
+  analysis::ProcessFilter filter_;
+  std::vector<model::ProcessId> processes_;
+};
+
+}  // namespace tidemark::view::tui
