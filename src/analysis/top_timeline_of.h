@@ -20,9 +20,12 @@ struct TopTimelineOf {
   bool is_all() const { return filter.empty() && processes.empty(); }
   bool has(const model::ProcessId& process) const {
     if (is_all()) return true;
-    auto [at, end] = std::ranges::equal_range(processes, process.pid, {},
-                                              &model::ProcessId::pid);
-    return std::find(at, end, process) != end;
+    auto at = std::ranges::lower_bound(processes, process.pid, {},
+                                       &model::ProcessId::pid);
+    for (; at != processes.end() && at->pid == process.pid; ++at) {
+      if (*at == process) return true;
+    }
+    return false;
   }
   // Whether it means the same, though others may have come to be meant.
   bool is_same_wish(const TopTimelineOf& other) const {
