@@ -303,7 +303,7 @@ std::string Top::state_words() const {
 std::string Top::status_words(const Scene& now) const {
   if (shown_->sample.started_monotonic_ns == 0)
     return "reading for the first time …";
-  const std::string words = active().status(now);
+  std::string words = active().status(now);
   if (!choice_) return words;
   return (active().is_filtered() ? "filter " + base::visible(choice_->text())
                                  : "not filtered here") +
