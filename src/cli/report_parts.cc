@@ -19,8 +19,9 @@
 namespace tidemark::cli {
 namespace {
 
-// Three ticks of each: more than most screens have pixels for.
-constexpr size_t kColumns = 700;
+// Three ticks of each: more than most screens have pixels for, and a day of a
+// hundred processes is 8 MB of text, which a browser has to read.
+constexpr size_t kColumns = 480;
 
 }  // namespace
 

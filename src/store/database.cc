@@ -47,10 +47,11 @@ constexpr int kMostArguments = 16;
 void call_filter(sqlite3_context* context, int count, sqlite3_value** values) {
   std::array<int64_t, kMostArguments> arguments{};
   for (int i = 0; i < count; ++i) {
-    arguments[static_cast<size_t>(i)] =
-        sqlite3_value_type(values[i]) == SQLITE_NULL
-            ? Database::kNull
-            : sqlite3_value_int64(values[i]);
+    // NULL is 0 as a number, so that only zeros need a second look.
+    const int64_t number = sqlite3_value_int64(values[i]);
+    const bool is_null =
+        number == 0 && sqlite3_value_type(values[i]) == SQLITE_NULL;
+    arguments[static_cast<size_t>(i)] = is_null ? Database::kNull : number;
   }
   const auto* filter =
       static_cast<const Database::Filter*>(sqlite3_user_data(context));

@@ -93,16 +93,20 @@ function failureOf(response: Response, text: string): Failure {
 
 async function received(response: Response, tell: (bytes: number) => void): Promise<string> {
   const reader = response.body!.getReader();
-  const parts: Uint8Array[] = [];
+  const decoder = new TextDecoder();
+  let text = "";
   let bytes = 0;
+  let told = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) break;
-    parts.push(value);
+    if (done) return text + decoder.decode();
+    text += decoder.decode(value, { stream: true });
     bytes += value.length;
+    // Nobody sees more of it, and each is drawn.
+    if (performance.now() - told < 100) continue;
+    told = performance.now();
     tell(bytes);
   }
-  return new Blob(parts as BlobPart[]).text();
 }
 
 function note(part: Part, load: Load | undefined): void {
