@@ -1,7 +1,6 @@
 #include "view/tui/trace_view.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <string>
 #include <utility>
@@ -9,6 +8,7 @@
 
 #include "base/escape.h"
 #include "view/tui/numbers.h"
+#include "view/tui/row_list.h"
 #include "view/tui/trace_details.h"
 #include "view/tui/trace_rows.h"
 #include "view/tui/trace_table.h"
@@ -90,7 +90,9 @@ class TraceView : public View {
   Answer sort_next(const Scene& scene);
   Answer find(bool is_forward, bool includes_chosen);
   Answer find_closed(const Scene& scene);
-  bool is_found(const std::string& name) const;
+  bool is_found(const std::string& name) const {
+    return contains_letters(name, find_);
+  }
 
   TraceListing listing_;
   bool has_chosen_grouping_ = false;
@@ -280,14 +282,6 @@ Answer TraceView::sort_next(const Scene& scene) {
   listing_.is_reversed = false;
   relist(scene);
   return taken("sorted by " + std::string(kSortWords[next]));
-}
-
-bool TraceView::is_found(const std::string& name) const {
-  return std::search(name.begin(), name.end(), find_.begin(), find_.end(),
-                     [](char a, char b) {
-                       return std::tolower(static_cast<unsigned char>(a)) ==
-                              std::tolower(static_cast<unsigned char>(b));
-                     }) != name.end();
 }
 
 // What no row has may be in a stack that is closed. Not while somebody types:
