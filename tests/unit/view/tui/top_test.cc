@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "unit/view/tui/pressing.h"
 #include "unit/view/tui/screens.h"
 #include "unit/view/tui/top_example.h"
 
@@ -19,27 +20,8 @@ Top example_top(int columns, int rows, const Look& look = {}) {
   return top;
 }
 
-Request press(Top& top, char32_t letter) {
-  return top.press(typed(letter), kPressNs);
-}
-Request press(Top& top, KeyCode code) {
-  return top.press({code, 0, 0, 0}, kPressNs);
-}
-
 void choose(Top& top, std::u32string_view name) {
-  press(top, U'/');
-  for (char32_t letter : name)
-    press(top, letter);
-  press(top, KeyCode::Enter);
-}
-
-std::string chosen_line(const Top& top) {
-  std::istringstream lines(top.draw(kNowNs).to_text());
-  std::string line;
-  while (std::getline(lines, line)) {
-    if (line.starts_with(">")) return line;
-  }
-  return {};
+  answer(top, U'/', name);
 }
 
 class TopSize : public testing::TestWithParam<std::pair<int, int>> {
@@ -195,10 +177,7 @@ TEST(Top, FindsWhileOneTypes) {
 }
 
 void filter_by(Top& top, std::u32string_view words) {
-  press(top, U'F');
-  for (char32_t letter : words)
-    press(top, letter);
-  press(top, KeyCode::Enter);
+  answer(top, U'F', words);
 }
 
 TEST(Top, FiltersRows) {

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <sstream>
 
 #include "unit/analysis/traces.h"
+#include "unit/view/tui/pressing.h"
 #include "unit/view/tui/screens.h"
 #include "unit/view/tui/top_example.h"
 #include "view/tui/top.h"
@@ -109,29 +109,8 @@ Top trace_top(int columns, int rows, const Look& look = {}) {
   return top;
 }
 
-Request press(Top& top, char32_t letter) {
-  return top.press(typed(letter), kNowNs);
-}
-Request press(Top& top, KeyCode code) {
-  return top.press({code, 0, 0, 0}, kNowNs);
-}
 void find(Top& top, std::u32string_view text) {
-  press(top, U'/');
-  for (char32_t letter : text)
-    press(top, letter);
-  press(top, KeyCode::Enter);
-}
-
-std::string text_of(const Top& top) {
-  return top.draw(kNowNs).to_text();
-}
-std::string chosen_line(const Top& top) {
-  std::istringstream lines(text_of(top));
-  std::string line;
-  while (std::getline(lines, line)) {
-    if (line.starts_with(">")) return line;
-  }
-  return {};
+  answer(top, U'/', text);
 }
 bool has(const Top& top, std::string_view words) {
   return text_of(top).find(words) != std::string::npos;
@@ -204,10 +183,7 @@ TEST(TraceView, SwitchesFromModulesToTasksToControlGroups) {
 
 TEST(TraceView, IsFilteredByTask) {
   Top top = trace_top(80, 24);
-  press(top, U'F');
-  for (char32_t letter : std::u32string_view(U"postgres"))
-    press(top, letter);
-  press(top, KeyCode::Enter);
+  answer(top, U'F', U"postgres");
   EXPECT_TRUE(has(top, "kernel itself")) << "of modules tasks are not kept";
   EXPECT_TRUE(has(top, "not filtered here"));
   press(top, U'm');
