@@ -21,7 +21,6 @@ class ProcessChoice {
   void look_at(const analysis::TopSnapshot& snapshot);
 
   const std::string& text() const { return text_; }
-  const analysis::ProcessFilter& filter() const { return filter_; }
   // Sorted by pid.
   const std::vector<model::ProcessId>& processes() const { return processes_; }
   bool has(int32_t pid) const;

@@ -58,13 +58,12 @@ bool opens_by_itself(const PsRow& row) {
 }
 
 model::Sample filtered(const TopSnapshot& snapshot,
-                       const analysis::ProcessFilter& filter) {
+                       const ProcessChoice& choice) {
   model::Sample sample;
   sample.machine = snapshot.sample.machine;
   sample.cgroups = snapshot.sample.cgroups;
   for (const model::Process& process : snapshot.sample.processes) {
-    if (filter.matches(process, analysis::use_of(process, {}), snapshot.users))
-      sample.processes.push_back(process);
+    if (choice.has(process.id.pid)) sample.processes.push_back(process);
   }
   return sample;
 }
@@ -95,13 +94,13 @@ ProcessTree::ProcessTree(const TopSnapshot& snapshot,
   asked.fold = false;
   asked.with_texts = false;
   std::optional<model::Sample> chosen;
-  if (options.filter) chosen = filtered(snapshot, *options.filter);
+  if (options.choice) chosen = filtered(snapshot, *options.choice);
   base::Result<analysis::PsReport> report = analysis::make_ps_report(
       chosen ? *chosen : snapshot.sample, asked, snapshot.users);
   // It is misused only when a group is asked for by name.
   if (report) report_ = std::move(*report);
   // Some processes alone do not close to all RAM.
-  if (options.filter || !snapshot.has_all_processes) report_.account.reset();
+  if (options.choice || !snapshot.has_all_processes) report_.account.reset();
   add_nodes(snapshot);
   sum_growth();
   sort(options);

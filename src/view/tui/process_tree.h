@@ -9,9 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/process_filter.h"
 #include "analysis/ps_report.h"
 #include "analysis/top_snapshot.h"
+#include "view/tui/process_choice.h"
 
 namespace tidemark::view::tui {
 
@@ -30,7 +30,7 @@ struct TreeOptions {
   analysis::GroupBy group_by = analysis::GroupBy::Cgroup;
   TopColumn sort = TopColumn::Pss;
   bool is_reversed = false;
-  std::optional<analysis::ProcessFilter> filter;
+  std::optional<ProcessChoice> choice;  // these alone
 };
 
 struct TreeNode {

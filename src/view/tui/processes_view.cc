@@ -108,8 +108,8 @@ int ProcessesView::table_rows() const {
 }
 
 void ProcessesView::rebuild(const Scene& scene) {
-  options_.filter.reset();
-  if (scene.choice != nullptr) options_.filter = scene.choice->filter();
+  options_.choice.reset();
+  if (scene.choice != nullptr) options_.choice = *scene.choice;
   tree_ = ProcessTree(*scene.snapshot, options_);
   built_of_ = scene.serial;
   relist(scene);
