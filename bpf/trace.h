@@ -75,6 +75,7 @@ enum tm_trace_task_flags {
   TM_TASK_UNWANTED = 4, /* a filter leaves it out */
   TM_TASK_INTERRUPT = 8,
   TM_TASK_HAS_COMMAND = 16,
+  TM_TASK_FILLED = 32, /* the others say what they mean */
 };
 
 /* A thread group in one control group, or all interrupts together. */

@@ -91,8 +91,6 @@ static __always_inline __u32 take_entry(__u32 index, __u64 known, __u64 key) {
 }
 
 // The same of a task: one that holds nothing, else the one that holds least.
-// Another thread of the new one that comes at the same time may find it not
-// filled in yet, as with a new entry.
 __noinline __u32 reuse_task(__u64 key) {
   __s64 least_pages = 0;
   __u64 least_key = 0;

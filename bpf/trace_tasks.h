@@ -39,13 +39,16 @@ static __always_inline bool is_wanted(const struct task_struct* task,
 static __always_inline void fill_task(const struct task_struct* task,
                                       struct tm_trace_task* entry) {
   const struct task_struct* leader = BPF_CORE_READ(task, group_leader);
+  __u32 flags = entry->flags | TM_TASK_FILLED;
   entry->tgid = BPF_CORE_READ(task, tgid);
   entry->start_ns = BPF_CORE_READ(leader, start_boottime);
   bpf_core_read(&entry->comm, sizeof(entry->comm), &leader->comm);
-  if (BPF_CORE_READ(task, flags) & kKernelThread) entry->flags = TM_TASK_KERNEL;
+  if (BPF_CORE_READ(task, flags) & kKernelThread) flags |= TM_TASK_KERNEL;
   // It may have become another: its name and its group change.
-  entry->flags &= ~TM_TASK_UNWANTED;
-  if (!is_wanted(task, entry)) entry->flags |= TM_TASK_UNWANTED;
+  flags &= ~TM_TASK_UNWANTED;
+  if (!is_wanted(task, entry)) flags |= TM_TASK_UNWANTED;
+  // At once: on another CPU a thread of the same task may ask meanwhile.
+  *(volatile __u32*)&entry->flags = flags;
 }
 
 // The number of the running task's entry, counted from 1, or of the one that
@@ -70,12 +73,13 @@ static __noinline __u32 find_task(__u32 meaning) {
     if (!entry) return 0;
     known = entry->key;
     if (!known) known = __sync_val_compare_and_swap(&entry->key, 0, key);
-    if (known == key) return index + 1;
-    if (known) continue;
+    if (known && known != key) continue;
+    // Whoever finds it empty fills it: the thread whose it is may be about to.
+    if (entry->flags & TM_TASK_FILLED) return index + 1;
     if (meaning & TM_CODE_INTERRUPT) {
-      entry->flags = TM_TASK_INTERRUPT;
-      if (wanted_tgid || wanted_cgroup || filters_comm)
-        entry->flags |= TM_TASK_UNWANTED;
+      const bool is_filtered = wanted_tgid || wanted_cgroup || filters_comm;
+      entry->flags = TM_TASK_INTERRUPT | TM_TASK_FILLED |
+                     (is_filtered ? TM_TASK_UNWANTED : 0);
       return index + 1;
     }
     entry->cgroup = cgroup;
