@@ -21,4 +21,17 @@ std::shared_ptr<const TopTrace> make_top_trace(
   return made;
 }
 
+std::shared_ptr<const TopTrace> of_tasks(const TopTrace& whole,
+                                         const std::vector<bool>& is_meant) {
+  auto made = std::make_shared<TopTrace>(whole);
+  made->by_task = whole.by_task.of_tasks(is_meant);
+  made->by_module = whole.by_module.of_tasks(is_meant);
+  made->by_cgroup = whole.by_cgroup.of_tasks(is_meant);
+  uint64_t pages = 0;
+  for (const OutlineNode& task : made->by_task.groups())
+    pages += task.total.pages;
+  made->chosen_pages = pages;
+  return made;
+}
+
 }  // namespace tidemark::analysis

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "analysis/trace_history.h"
 #include "analysis/trace_outline.h"
@@ -23,6 +25,8 @@ struct TopTrace {
   TraceOutline by_task;
   TraceOutline by_module;
   TraceOutline by_cgroup;
+  // What the tasks hold that were chosen; empty: all were.
+  std::optional<uint64_t> chosen_pages;
 
   const TraceOutline& by(TraceGroup group) const {
     if (group == TraceGroup::Module) return by_module;
@@ -43,5 +47,9 @@ std::shared_ptr<const TopTrace> make_top_trace(
     std::shared_ptr<const model::Trace> trace,
     std::shared_ptr<const TraceHistory> history,
     std::shared_ptr<const model::TraceBefore> before);
+
+// The same of these tasks alone, by their index in the trace.
+std::shared_ptr<const TopTrace> of_tasks(const TopTrace& whole,
+                                         const std::vector<bool>& is_meant);
 
 }  // namespace tidemark::analysis

@@ -213,6 +213,37 @@ TraceOutline::TraceOutline(std::shared_ptr<const Trace> trace,
     tighten_peak(trace_->peak_pages, group.total);
 }
 
+// What is left of a group that is no task's may have peaked at another time:
+// its peak is bounded anew. Leaves stay in their order.
+TraceOutline TraceOutline::of_tasks(const std::vector<bool>& is_meant) const {
+  TraceOutline some;
+  some.trace_ = trace_;
+  some.history_ = history_;
+  some.index_ = index_;
+  some.by_ = by_;
+  some.skipped_ = skipped_;
+  for (const OutlineNode& group : groups_) {
+    OutlineNode part = group;
+    part.begin = static_cast<uint32_t>(some.order_.size());
+    for (uint32_t i = group.begin; i < group.end; ++i) {
+      if (is_meant[trace_->leaves[order_[i]].task])
+        some.order_.push_back(order_[i]);
+    }
+    part.end = static_cast<uint32_t>(some.order_.size());
+    if (part.begin == part.end) continue;
+    if (part.end - part.begin != group.end - group.begin) {
+      part.total = {};
+      part.before_pages = 0;
+      some.sum(part);
+      tighten_peak(group.total.peak_pages, part.total);
+    }
+    part.has_children = some.goes_on(part);
+    some.groups_.push_back(std::move(part));
+  }
+  some.sum_blocks();
+  return some;
+}
+
 size_t TraceOutline::shown_frames(uint32_t stack) const {
   return trace_->stacks[stack].size() - skipped_[stack];
 }

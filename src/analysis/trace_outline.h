@@ -52,6 +52,9 @@ class TraceOutline {
                std::shared_ptr<const TraceHistory> history,
                std::shared_ptr<const TraceIndex> index, TraceGroup by);
 
+  // Of these tasks alone, by their index in the trace.
+  TraceOutline of_tasks(const std::vector<bool>& is_meant) const;
+
   TraceGroup by() const { return by_; }
   const std::vector<OutlineNode>& groups() const { return groups_; }
   std::vector<OutlineNode> children(const OutlineNode& node) const;

@@ -81,10 +81,12 @@ std::vector<KindRow> kind_rows(const TopSnapshot& snapshot) {
   return rows;
 }
 
-std::vector<Grower> growers(const TopSnapshot& snapshot, size_t limit) {
+std::vector<Grower> growers(const Scene& scene, size_t limit) {
+  const TopSnapshot& snapshot = *scene.snapshot;
   std::vector<Grower> found;
   if (!snapshot.history) return found;
   for (const model::Process& process : snapshot.sample.processes) {
+    if (scene.choice != nullptr && !scene.choice->has(process.id.pid)) continue;
     const analysis::TopSeries* series = snapshot.history->of(process.id);
     if (series == nullptr) continue;
     std::optional<uint64_t> first;
@@ -139,7 +141,7 @@ class MachineView : public View {
  public:
   char32_t number() const override { return U'2'; }
   std::string_view name() const override { return "Machine"; }
-  bool is_filtered() const override { return false; }
+  std::string_view filter_words() const override { return " (who grows)"; }
   bool has_ledger_line() const override { return false; }
   void arrange(const Scene& scene, int /*columns*/, const Area& area) override {
     page_.arrange(scene.snapshot->slow.ledger.value, area);
@@ -344,8 +346,8 @@ void MachineView::draw_growing(Canvas& canvas, const Scene& scene,
                     "Growing, " + std::string(span_word(*scene.snapshot, span)),
                     paint(Role::Dim));
   int row = box.row + 1;
-  for (const Grower& grower : growers(
-           *scene.snapshot, static_cast<size_t>(std::max(box.rows - 1, 0)))) {
+  for (const Grower& grower :
+       growers(scene, static_cast<size_t>(std::max(box.rows - 1, 0)))) {
     canvas.put_within(box.column, row, box.columns - 8,
                       base::visible(grower.name), paint(Role::Plain));
     put_growth(canvas, box.column + box.columns, row, grower.bytes);

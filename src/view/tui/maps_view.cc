@@ -17,7 +17,7 @@ class MapsView : public View {
  public:
   char32_t number() const override { return 0; }
   std::string_view name() const override { return "Maps"; }
-  bool is_filtered() const override { return false; }
+  std::string_view filter_words() const override { return " (of processes)"; }
 
   void arrange(const Scene& scene, int /*columns*/, const Area& area) override {
     area_ = area;

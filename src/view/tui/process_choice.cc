@@ -31,12 +31,14 @@ bool ProcessChoice::has(int32_t pid) const {
                                     &model::ProcessId::pid);
 }
 
-bool ProcessChoice::has_task(int32_t pid, const std::string& name) const {
-  if (has(pid)) return true;
+bool ProcessChoice::has_task(const model::TraceTask& task) const {
+  if (has(task.pid)) return true;
   model::Process ended;
-  ended.id.pid = pid;
-  ended.stat.pid = pid;
-  ended.stat.comm = name;
+  ended.id.pid = task.pid;
+  ended.stat.pid = task.pid;
+  ended.stat.comm = task.name;
+  ended.command_line = task.command_line;
+  ended.cgroup_path = task.cgroup;
   return filter_.matches(ended, analysis::use_of(ended, {}), {});
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/top_snapshot.h"
 #include "base/result.h"
 #include "model/process.h"
+#include "model/trace.h"
 
 namespace tidemark::view::tui {
 
@@ -24,8 +25,9 @@ class ProcessChoice {
   // Sorted by pid.
   const std::vector<model::ProcessId>& processes() const { return processes_; }
   bool has(int32_t pid) const;
-  // Of one that may have ended: then its name alone can tell.
-  bool has_task(int32_t pid, const std::string& name) const;
+  // Of one that may have ended, or was never read: then its name, its command
+  // and its control group tell.
+  bool has_task(const model::TraceTask& task) const;
 
  private:
   std::string text_;

@@ -305,9 +305,8 @@ std::string Top::status_words(const Scene& now) const {
     return "reading for the first time …";
   std::string words = active().status(now);
   if (!choice_) return words;
-  return (active().is_filtered() ? "filter " + base::visible(choice_->text())
-                                 : "not filtered here") +
-         " · " + words;
+  return "filter " + base::visible(choice_->text()) +
+         std::string(active().filter_words()) + " · " + words;
 }
 
 Canvas Top::draw(uint64_t now_ns) const {

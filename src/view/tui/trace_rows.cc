@@ -90,10 +90,9 @@ class Lister {
          const std::set<std::string>& opened)
       : outline_(trace.by(listing.by)), listing_(listing), opened_(opened) {}
 
-  std::vector<TraceRow> list(const GroupTest& is_meant) {
-    for (const OutlineNode* node : in_order(outline_.groups(), listing_)) {
-      if (!is_meant || is_meant(*node)) add(*node, 0);
-    }
+  std::vector<TraceRow> list() {
+    for (const OutlineNode* node : in_order(outline_.groups(), listing_))
+      add(*node, 0);
     return std::move(rows_);
   }
 
@@ -165,9 +164,8 @@ std::string row_name(const OutlineNode& node, bool has_programs) {
 
 std::vector<TraceRow> trace_rows(const TopTrace& trace,
                                  const TraceListing& listing,
-                                 const std::set<std::string>& opened,
-                                 const GroupTest& is_meant) {
-  return Lister(trace, listing, opened).list(is_meant);
+                                 const std::set<std::string>& opened) {
+  return Lister(trace, listing, opened).list();
 }
 
 std::string open_to(const TopTrace& trace, const TraceListing& listing,

@@ -45,14 +45,10 @@ std::optional<int64_t> pages_per_second(const analysis::TopTrace& trace,
 // drawn.
 std::string row_name(const analysis::OutlineNode& node, bool has_programs);
 
-// Which groups are meant; empty: all.
-using GroupTest = std::function<bool(const analysis::OutlineNode&)>;
-
 // In order; nothing of which there is nothing.
 std::vector<TraceRow> trace_rows(const analysis::TopTrace& trace,
                                  const TraceListing& listing,
-                                 const std::set<std::string>& opened,
-                                 const GroupTest& is_meant);
+                                 const std::set<std::string>& opened);
 
 // What a row is looked for by.
 using NameTest = std::function<bool(const std::string&)>;

@@ -88,7 +88,13 @@ void TraceTable::draw_sums(int at) const {
     column = canvas_.put(column, at, words, paint(Role::Dim)) + 1;
     column = canvas_.put(column, at, value, paint(role)) + 2;
   };
-  put("held", base::short_size(trace.pages * trace.page_size_bytes),
+  const std::string held =
+      base::short_size(trace.pages * trace.page_size_bytes);
+  put("held",
+      trace_.chosen_pages
+          ? base::short_size(*trace_.chosen_pages * trace.page_size_bytes) +
+                " of " + held
+          : held,
       Role::Strong);
   put("peak",
       trace.has_peaks

@@ -43,12 +43,12 @@ class TraceView : public View {
   std::string_view name() const override { return "Trace"; }
   bool has_ledger_line() const override { return false; }
   bool has_own_letters() const override { return true; }
-  bool is_filtered() const override { return listing_.by == TraceGroup::Task; }
 
   void arrange(const Scene& scene, int columns, const Area& area) override {
     columns_ = columns;
     area_ = area;
-    relist(scene);
+    take(scene);
+    relist();
   }
   Answer press(const Key& key, const Scene& scene) override;
   Answer tell(Prompt prompt, const std::string& text, bool is_final,
@@ -71,7 +71,8 @@ class TraceView : public View {
   int table_rows() const {
     return std::max(area_.rows - 2 - picture_rows() - detail_rows(), 0);
   }
-  void relist(const Scene& scene);
+  void take(const Scene& scene);
+  void relist();
   void remember() {
     if (cursor_.chosen < rows_.size())
       chosen_key_ = rows_[cursor_.chosen].node.key;
@@ -94,6 +95,10 @@ class TraceView : public View {
     return contains_letters(name, find_);
   }
 
+  // shared_ptr: what is drawn of it outlives the reading. Of the tasks that a
+  // filter means.
+  std::shared_ptr<const TopTrace> trace_;
+  std::optional<uint64_t> serial_;  // of the scene it is of
   TraceListing listing_;
   bool has_chosen_grouping_ = false;
   std::set<std::string> opened_;
@@ -105,23 +110,28 @@ class TraceView : public View {
   Area area_;
 };
 
+// Keys are many, readings few.
+void TraceView::take(const Scene& scene) {
+  if (scene.serial == serial_) return;
+  serial_ = scene.serial;
+  trace_ = scene.snapshot->trace;
+  if (!trace_ || scene.choice == nullptr) return;
+  std::vector<bool> is_meant;
+  is_meant.reserve(trace_->trace->tasks.size());
+  for (const model::TraceTask& task : trace_->trace->tasks)
+    is_meant.push_back(scene.choice->has_task(task));
+  trace_ = of_tasks(*trace_, is_meant);
+}
+
 // The highlight follows the item, not the row, and keeps its line on the
 // screen. Where it has gone, the row that took its place is chosen.
-void TraceView::relist(const Scene& scene) {
-  const TopTrace* trace = scene.snapshot->trace.get();
+void TraceView::relist() {
   // Most code of programs that takes pages is that of their allocator: who
   // asked is in the stacks.
-  if (trace != nullptr && trace->trace->user && !has_chosen_grouping_)
+  if (trace_ && trace_->trace->user && !has_chosen_grouping_)
     listing_.by = TraceGroup::Task;
-  // Of modules and groups it is not kept what each task has of them.
-  GroupTest is_meant;
-  if (scene.choice != nullptr && is_filtered()) {
-    is_meant = [choice = scene.choice](const analysis::OutlineNode& node) {
-      return choice->has_task(node.pid, node.name);
-    };
-  }
-  rows_ = trace == nullptr ? std::vector<TraceRow>()
-                           : trace_rows(*trace, listing_, opened_, is_meant);
+  rows_ =
+      trace_ ? trace_rows(*trace_, listing_, opened_) : std::vector<TraceRow>();
   const size_t before = cursor_.chosen;
   for (size_t i = 0; i < rows_.size(); ++i) {
     if (rows_[i].node.key != chosen_key_) continue;
@@ -168,7 +178,7 @@ Answer TraceView::press_letter(char32_t letter, const Scene& scene) {
       return sort_next(scene);
     case U'S':
       listing_.is_reversed = !listing_.is_reversed;
-      relist(scene);
+      relist();
       return taken();
     case U'n':
       return find(true, false);
@@ -199,8 +209,8 @@ Answer TraceView::press_tracing(char32_t letter, const Scene& scene) const {
       return answer;
     }
     case U'w':
-      return scene.snapshot->trace ? asked(Wish::WriteReport)
-                                   : taken("there is nothing to write yet");
+      return trace_ ? asked(Wish::WriteReport)
+                    : taken("there is nothing to write yet");
     default:
       return {};
   }
@@ -211,7 +221,7 @@ Answer TraceView::toggle(const Scene& scene) {
   if (row == nullptr || !row->node.has_children) return taken();
   if (!row->is_open) return open(scene);
   opened_.erase(row->node.key);
-  relist(scene);
+  relist();
   return taken();
 }
 
@@ -224,8 +234,8 @@ Answer TraceView::open(const Scene& scene) {
     remember();
     return taken();
   }
-  open_way(*scene.snapshot->trace, listing_, row->node, opened_);
-  relist(scene);
+  open_way(*trace_, listing_, row->node, opened_);
+  relist();
   return taken();
 }
 
@@ -239,7 +249,7 @@ Answer TraceView::close(const Scene& scene) {
     const size_t end = row->node.key.rfind('\n');
     if (end != std::string::npos) chosen_key_ = row->node.key.substr(0, end);
   }
-  relist(scene);
+  relist();
   return taken();
 }
 
@@ -262,17 +272,17 @@ Answer TraceView::group_next(const Scene& scene) {
   // They are other items altogether.
   cursor_ = {};
   chosen_key_.clear();
-  relist(scene);
+  relist();
   return taken();
 }
 
 Answer TraceView::measure_next(const Scene& scene) {
-  if (scene.snapshot->trace && !scene.snapshot->trace->trace->has_peaks)
+  if (trace_ && !trace_->trace->has_peaks)
     return taken("of these pages only what is held now is known");
   const size_t next =
       (place_of(kMeasures, listing_.measure) + 1) % std::size(kMeasures);
   listing_.measure = kMeasures[next];
-  relist(scene);
+  relist();
   return taken();
 }
 
@@ -280,7 +290,7 @@ Answer TraceView::sort_next(const Scene& scene) {
   const size_t next = (place_of(kSorts, listing_.sort) + 1) % std::size(kSorts);
   listing_.sort = kSorts[next];
   listing_.is_reversed = false;
-  relist(scene);
+  relist();
   return taken("sorted by " + std::string(kSortWords[next]));
 }
 
@@ -288,12 +298,12 @@ Answer TraceView::sort_next(const Scene& scene) {
 // that would open many.
 Answer TraceView::find_closed(const Scene& scene) {
   const std::string key = open_to(
-      *scene.snapshot->trace, listing_,
+      *trace_, listing_,
       [&](const std::string& name) { return is_found(name); }, opened_);
   if (key.empty())
     return taken("'" + base::visible(find_) + "' is in no stack");
   chosen_key_ = key;
-  relist(scene);
+  relist();
   return taken();
 }
 
@@ -322,7 +332,7 @@ Answer TraceView::tell(Prompt prompt, const std::string& text, bool is_final,
     const auto is_listed = [&](const TraceRow& row) {
       return is_found(row_name(row.node, true));
     };
-    const bool is_closed = is_final && scene.snapshot->trace &&
+    const bool is_closed = is_final && trace_ &&
                            std::none_of(rows_.begin(), rows_.end(), is_listed);
     return is_closed ? find_closed(scene) : find(true, true);
   }
@@ -331,7 +341,7 @@ Answer TraceView::tell(Prompt prompt, const std::string& text, bool is_final,
 
 void TraceView::draw(Canvas& canvas, const Scene& scene,
                      const Area& area) const {
-  const TopTrace* trace = scene.snapshot->trace.get();
+  const TopTrace* trace = trace_.get();
   if (trace == nullptr) {
     const bool is_none = scene.snapshot->tracing == Tracing::None;
     canvas.put_within(

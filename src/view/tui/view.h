@@ -124,8 +124,8 @@ class View {
   virtual std::string state(const Scene& /*scene*/) const { return {}; }
   // Whether r, p and t mean something else here than in the other views.
   virtual bool has_own_letters() const { return false; }
-  // Whether it shows no more than what a filter of processes means.
-  virtual bool is_filtered() const { return true; }
+  // What of the view a filter is for, where that is not all of it.
+  virtual std::string_view filter_words() const { return {}; }
   // Whether the line of the machine's memory stands in the first row.
   virtual bool has_ledger_line() const { return true; }
 };

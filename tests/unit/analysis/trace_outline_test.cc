@@ -136,6 +136,40 @@ TEST(TraceOutline, SumsWhatWasHeldBefore) {
   EXPECT_EQ(outline.series(first), (std::vector<uint64_t>{18, 38}));
 }
 
+// Of some tasks it is what a trace would be that had followed them alone,
+// but for peaks, of which more is known.
+TEST(TraceOutline, OfSomeTasksHoldsWhatTheyHold) {
+  const Trace whole = some_trace();
+  std::vector<bool> is_meant;
+  for (const model::TraceTask& task : whole.tasks)
+    is_meant.push_back(task.pid != 2);
+  Trace alone = whole;
+  std::erase_if(alone.leaves, [&](const model::TraceLeaf& leaf) {
+    return !is_meant[leaf.task];
+  });
+  for (TraceGroup by :
+       {TraceGroup::Task, TraceGroup::Cgroup, TraceGroup::Module}) {
+    const TraceOutline all = outline_of(whole, by);
+    const TraceOutline some = all.of_tasks(is_meant);
+    std::vector<OutlineNode> expected = outline_of(alone, by).groups();
+    std::erase_if(expected, [](const OutlineNode& node) {
+      return node.begin == node.end;
+    });
+    ASSERT_EQ(some.groups().size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const OutlineNode& node = some.groups()[i];
+      EXPECT_EQ(node.key, expected[i].key);
+      EXPECT_EQ(node.total.pages, expected[i].total.pages) << node.key;
+      EXPECT_LE(node.total.peak_pages, expected[i].total.peak_pages);
+      EXPECT_LE(node.total.pages, node.total.peak_pages);
+      uint64_t below = 0;
+      for (const OutlineNode& child : some.children(node))
+        below += child.total.pages;
+      EXPECT_EQ(below, node.total.pages) << node.key;
+    }
+  }
+}
+
 TEST(TraceOutline, OfNothingIsNothing) {
   const TraceOutline outline = outline_of(Trace(), TraceGroup::Task);
   EXPECT_TRUE(outline.groups().empty());

@@ -205,7 +205,7 @@ TEST(Top, HasOneFilterForAllViews) {
   ASSERT_EQ(of.processes.size(), 1U);
   EXPECT_EQ(of.processes[0].pid, 2217);
   press(top, U'2');
-  EXPECT_NE(top.draw(kNowNs).to_text().find("not filtered here"),
+  EXPECT_NE(top.draw(kNowNs).to_text().find("filter firefox (who grows)"),
             std::string::npos);
   filter_by(top, U"");
   EXPECT_TRUE(top.needs().timeline_of.is_all());

@@ -181,15 +181,23 @@ TEST(TraceView, SwitchesFromModulesToTasksToControlGroups) {
   EXPECT_TRUE(has(top, "MODULE AND STACK"));
 }
 
-TEST(TraceView, IsFilteredByTask) {
+TEST(TraceView, IsFilteredByTaskHoweverItIsGrouped) {
   Top top = trace_top(80, 24);
+  EXPECT_TRUE(has(top, "ext4")) << text_of(top);
   answer(top, U'F', U"postgres");
-  EXPECT_TRUE(has(top, "kernel itself")) << "of modules tasks are not kept";
-  EXPECT_TRUE(has(top, "not filtered here"));
-  press(top, U'm');
   EXPECT_TRUE(has(top, "filter postgres"));
+  EXPECT_FALSE(has(top, "ext4")) << "it reads none\n" << text_of(top);
+  EXPECT_TRUE(has(top, "kernel itself"));
+  EXPECT_TRUE(has(top, " of 1.41G")) << text_of(top);
+  press(top, U'm');
   EXPECT_TRUE(has(top, "postgres")) << text_of(top);
   EXPECT_FALSE(has(top, "osm2pgsql")) << text_of(top);
+  press(top, U'm');
+  EXPECT_FALSE(has(top, "/import.scope")) << text_of(top);
+  answer(top, U'F', U"group~import");
+  EXPECT_TRUE(has(top, "/import.scope")) << "tasks have groups of their own";
+  answer(top, U'F', U"");
+  EXPECT_FALSE(has(top, " of 1.41G"));
 }
 
 TEST(TraceView, LeavesOutWhatHoldsNothing) {
