@@ -82,15 +82,15 @@ class TraceView : public View {
   }
   Answer press_letter(char32_t letter, const Scene& scene);
   Answer press_tracing(char32_t letter, const Scene& scene) const;
-  Answer toggle(const Scene& scene);
-  Answer open(const Scene& scene);
-  Answer close(const Scene& scene);
-  Answer click(const Key& key, const Scene& scene);
-  Answer group_next(const Scene& scene);
-  Answer measure_next(const Scene& scene);
-  Answer sort_next(const Scene& scene);
+  Answer toggle();
+  Answer open();
+  Answer close();
+  Answer click(const Key& key);
+  Answer group_next();
+  Answer measure_next();
+  Answer sort_next();
   Answer find(bool is_forward, bool includes_chosen);
-  Answer find_closed(const Scene& scene);
+  Answer find_closed();
   bool is_found(const std::string& name) const {
     return contains_letters(name, find_);
   }
@@ -151,13 +151,13 @@ Answer TraceView::press(const Key& key, const Scene& scene) {
   }
   switch (key.code) {
     case KeyCode::Right:
-      return open(scene);
+      return open();
     case KeyCode::Left:
-      return close(scene);
+      return close();
     case KeyCode::Enter:
-      return toggle(scene);
+      return toggle();
     case KeyCode::Click:
-      return click(key, scene);
+      return click(key);
     case KeyCode::Character:
       return press_letter(key.character, scene);
     default:
@@ -168,14 +168,14 @@ Answer TraceView::press(const Key& key, const Scene& scene) {
 Answer TraceView::press_letter(char32_t letter, const Scene& scene) {
   switch (letter) {
     case U' ':
-      return toggle(scene);
+      return toggle();
     case U'm':
     case U'M':
-      return group_next(scene);
+      return group_next();
     case U'v':
-      return measure_next(scene);
+      return measure_next();
     case U's':
-      return sort_next(scene);
+      return sort_next();
     case U'S':
       listing_.is_reversed = !listing_.is_reversed;
       relist();
@@ -216,16 +216,16 @@ Answer TraceView::press_tracing(char32_t letter, const Scene& scene) const {
   }
 }
 
-Answer TraceView::toggle(const Scene& scene) {
+Answer TraceView::toggle() {
   const TraceRow* row = chosen();
   if (row == nullptr || !row->node.has_children) return taken();
-  if (!row->is_open) return open(scene);
+  if (!row->is_open) return open();
   opened_.erase(row->node.key);
   relist();
   return taken();
 }
 
-Answer TraceView::open(const Scene& scene) {
+Answer TraceView::open() {
   const TraceRow* row = chosen();
   if (row == nullptr || !row->node.has_children) return taken();
   if (row->is_open) {
@@ -240,7 +240,7 @@ Answer TraceView::open(const Scene& scene) {
 }
 
 // Of what is closed already the parent is chosen.
-Answer TraceView::close(const Scene& scene) {
+Answer TraceView::close() {
   const TraceRow* row = chosen();
   if (row == nullptr) return taken();
   if (row->is_open) {
@@ -253,7 +253,7 @@ Answer TraceView::close(const Scene& scene) {
   return taken();
 }
 
-Answer TraceView::click(const Key& key, const Scene& scene) {
+Answer TraceView::click(const Key& key) {
   const int line = key.row - first_row();
   if (line < 0 || line >= table_rows()) return {};
   const size_t index = cursor_.first + static_cast<size_t>(line);
@@ -261,10 +261,10 @@ Answer TraceView::click(const Key& key, const Scene& scene) {
   const bool is_again = index == cursor_.chosen;
   cursor_.chosen = index;
   remember();
-  return is_again ? toggle(scene) : taken();
+  return is_again ? toggle() : taken();
 }
 
-Answer TraceView::group_next(const Scene& scene) {
+Answer TraceView::group_next() {
   const size_t next =
       (place_of(kGroupings, listing_.by) + 1) % std::size(kGroupings);
   listing_.by = kGroupings[next];
@@ -276,7 +276,7 @@ Answer TraceView::group_next(const Scene& scene) {
   return taken();
 }
 
-Answer TraceView::measure_next(const Scene& scene) {
+Answer TraceView::measure_next() {
   if (trace_ && !trace_->trace->has_peaks)
     return taken("of these pages only what is held now is known");
   const size_t next =
@@ -286,7 +286,7 @@ Answer TraceView::measure_next(const Scene& scene) {
   return taken();
 }
 
-Answer TraceView::sort_next(const Scene& scene) {
+Answer TraceView::sort_next() {
   const size_t next = (place_of(kSorts, listing_.sort) + 1) % std::size(kSorts);
   listing_.sort = kSorts[next];
   listing_.is_reversed = false;
@@ -296,7 +296,7 @@ Answer TraceView::sort_next(const Scene& scene) {
 
 // What no row has may be in a stack that is closed. Not while somebody types:
 // that would open many.
-Answer TraceView::find_closed(const Scene& scene) {
+Answer TraceView::find_closed() {
   const std::string key = open_to(
       *trace_, listing_,
       [&](const std::string& name) { return is_found(name); }, opened_);
@@ -325,7 +325,7 @@ Answer TraceView::find(bool is_forward, bool includes_chosen) {
 }
 
 Answer TraceView::tell(Prompt prompt, const std::string& text, bool is_final,
-                       const Scene& scene) {
+                       const Scene& /*scene*/) {
   if (prompt == Prompt::Find) {
     find_ = text;
     if (text.empty()) return taken();
@@ -334,7 +334,7 @@ Answer TraceView::tell(Prompt prompt, const std::string& text, bool is_final,
     };
     const bool is_closed = is_final && trace_ &&
                            std::none_of(rows_.begin(), rows_.end(), is_listed);
-    return is_closed ? find_closed(scene) : find(true, true);
+    return is_closed ? find_closed() : find(true, true);
   }
   return {};
 }
