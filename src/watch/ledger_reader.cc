@@ -414,7 +414,8 @@ base::Result<LedgerReading> LedgerReader::read() {
   if (unread_count_ > 0) {
     reading.ledger.notes.push_back(
         std::to_string(unread_count_) +
-        " processes may not be read; their resident " +
+        (unread_count_ == 1 ? " process may not be read; its resident "
+                            : " processes may not be read; their resident ") +
         std::to_string(unread_bytes_ >> 10) + " KiB are in rows of nobody");
   }
   reading.ledger.elapsed_ns = base::monotonic_ns() - started;
