@@ -73,14 +73,19 @@ function about({ timeline, treemap, trace, diff, ledger, info, vms, sections }: 
 
 function traceHeadlines(trace: Trace): Headline[] {
   const peakPages = trace.peak_pages ?? null;
+  // Of a sample; tasks are sampled apart.
+  const off = (of: "error_pages" | "machine_peak_error_pages"): string => {
+    const pages = Math.hypot(...trace.tasks.map((task) => task[of] ?? 0));
+    return pages > 0 ? `± ${size(pages * trace.page_size_bytes)} · ` : "";
+  };
   const held: Headline =
     peakPages === null
       ? { label: "held at the peak", number: "?", unit: "", how: "the past is not known", isUnknown: true }
-      : { label: "held at the peak", ...amount(peakPages * trace.page_size_bytes), how: `${count(peakPages)} pages` };
+      : { label: "held at the peak", ...amount(peakPages * trace.page_size_bytes), how: `${off("machine_peak_error_pages")}${count(peakPages)} pages` };
   return [
     held,
-    { label: "held at the end", ...amount(trace.pages * trace.page_size_bytes), how: `${count(trace.pages)} pages` },
-    { label: "lost", number: count(trace.lost), unit: "events", how: trace.exact ? "every number is exact" : "numbers are estimates" },
+    { label: "held at the end", ...amount(trace.pages * trace.page_size_bytes), how: `${off("error_pages")}${count(trace.pages)} pages` },
+    { label: "lost", number: count(trace.lost), unit: "events", how: trace.exact ? "every number is exact" : "numbers are estimates: ± holds in 19 of 20 cases" },
     { label: "untracked frees", number: count(trace.untracked_frees), unit: "pages", how: "from before the trace, or of bulk allocations" },
     { label: "followed", number: trace.sample_period === 1 ? "all" : `1/${count(trace.sample_period)}`, unit: "of the page frames", how: `by ${trace.backend}` },
   ];
@@ -150,8 +155,8 @@ function headlines({ timeline, peak, info }: Reports): Headline[] {
   list.push(
     coming
       ? { label: "explained", ...coming }
-      : unread > 0 || heightAt(timeline, at) === 0
-      ? { label: "explained", number: "?", unit: "", how: unread > 0 ? "not all processes could be read" : "nothing was read", isUnknown: true }
+      : unread > 0 || scanned || heightAt(timeline, at) === 0
+      ? { label: "explained", number: "?", unit: "", how: unread > 0 ? "not all processes could be read" : scanned ? "RSS is more than shares, which were not read" : "nothing was read", isUnknown: true }
       : mark
       ? {
           label: "explained",

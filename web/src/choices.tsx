@@ -12,14 +12,15 @@ export interface Choice<T> {
 
 interface Props<T> {
   label: string;
+  isLabelled?: boolean; // it stands before them, too
   choices: Choice<T>[];
   now: T;
   choose(value: T): void;
   say(why: string): void;
 }
 
-export function Choices<T extends string>({ label, choices, now, choose, say }: Props<T>): ComponentChildren {
-  return (
+export function Choices<T extends string>({ label, isLabelled, choices, now, choose, say }: Props<T>): ComponentChildren {
+  const buttons = (
     <span class="choices" role="group" aria-label={label}>
       {choices.map(({ value, name, refused }) => (
         <button
@@ -36,6 +37,7 @@ export function Choices<T extends string>({ label, choices, now, choose, say }: 
       ))}
     </span>
   );
+  return isLabelled ? <span class="labelled"><span class="note">{label}</span>{buttons}</span> : buttons;
 }
 
 // The next one that can be chosen; the same where there is no other.

@@ -216,6 +216,9 @@ export interface TraceStack {
   machine_peak_pages?: number;
   // Not there where nobody looked at what only rises.
   grown_pages?: number;
+  // Of a sample: how far the numbers may be off, in 19 of 20 cases.
+  error_pages?: number;
+  machine_peak_error_pages?: number;
   allocations?: number;
   oldest_ns?: number;
   stacks?: TraceStack[];
@@ -227,6 +230,8 @@ export interface TraceTask {
   pages: number;
   // Not there where the past is not known.
   machine_peak_pages?: number;
+  error_pages?: number;
+  machine_peak_error_pages?: number;
   oldest_ns?: number;
   stacks?: TraceStack[];
 }

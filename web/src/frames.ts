@@ -43,6 +43,16 @@ interface Source {
   pages: Pages;
   own: Pages;
   oldestNs: number;
+  errorSquares: Errors;
+}
+
+// Of a sample: how far numbers may be off, squared. Samples of two stacks are
+// apart, so the squares add up.
+type Errors = { [at in "peak" | "now"]: number };
+
+function errorsOf(stack: { error_pages?: number; machine_peak_error_pages?: number }): Errors {
+  const now = stack.error_pages ?? 0;
+  return { now: now ** 2, peak: (stack.machine_peak_error_pages ?? now) ** 2 };
 }
 
 type Tasks = Map<string, Pages>;
@@ -64,6 +74,8 @@ export interface Frame {
   tasks(): Tasks;
   // How long the oldest of its pages have been held; null: not known.
   oldestNs(): number | null;
+  // 0: its pages are counted, or it is not known how far they may be off.
+  errorPages(at: StackMoment): number;
 }
 
 // What of a frame is made when it is asked for.
@@ -72,6 +84,7 @@ interface Below {
   calls(): Frame[];
   tasks(): Tasks;
   oldestNs(): number | null;
+  errorPages?(at: StackMoment): number;
 }
 
 class LazyFrame implements Frame {
@@ -92,6 +105,9 @@ class LazyFrame implements Frame {
   }
   oldestNs(): number | null {
     return this.below.oldestNs();
+  }
+  errorPages(at: StackMoment): number {
+    return this.below.errorPages?.(at) ?? 0;
   }
 }
 
@@ -183,6 +199,11 @@ export class DownFrame implements Frame {
     return this.sources.reduce((most, source) => Math.max(most, source.oldestNs), 0) || null;
   }
 
+  errorPages(at: StackMoment): number {
+    if (at !== "peak" && at !== "now") return 0;
+    return Math.round(Math.sqrt(this.sources.reduce((sum, source) => sum + source.errorSquares[at], 0)));
+  }
+
   child(stack: TraceStack): DownFrame {
     const module = stack.module ?? "";
     const place = this.functions.placeOf(keyOf({ name: stack.symbol, module }), stack.symbol, module);
@@ -210,7 +231,7 @@ function mergeStacks(into: DownFrame, stacks: TraceStack[], task: string, isBase
     const frame = into.child(stack);
     const pages = pagesOf(stack, isBase);
     const calls = mergeStacks(frame, stack.stacks ?? [], task, isBase);
-    frame.take({ task, pages, own: without(pages, calls), oldestNs: isBase ? 0 : (stack.oldest_ns ?? 0) });
+    frame.take({ task, pages, own: without(pages, calls), oldestNs: isBase ? 0 : (stack.oldest_ns ?? 0), errorSquares: errorsOf(isBase ? {} : stack) });
     add(sum, pages);
   }
   return sum;
@@ -225,7 +246,7 @@ export function topDown(trace: Trace, base?: Trace): DownFrame {
     for (const task of from.tasks) {
       const name = `${task.name}${task.pid ? ` (${task.pid})` : ""}`;
       const pages = mergeStacks(root, task.stacks ?? [], name, isBase);
-      root.take({ task: name, pages, own: none(), oldestNs: isBase ? 0 : (task.oldest_ns ?? 0) });
+      root.take({ task: name, pages, own: none(), oldestNs: isBase ? 0 : (task.oldest_ns ?? 0), errorSquares: errorsOf(isBase ? {} : task) });
     }
   };
   take(trace, false);
@@ -315,6 +336,7 @@ function downwards(frames: DownFrame[], parent: Frame | null): Frame {
       return tasks;
     },
     oldestNs: () => oldestOf(frames),
+    errorPages: (at) => Math.round(Math.hypot(...frames.map((one) => one.errorPages(at)))),
   });
   for (const one of frames) {
     add(merged.pages, one.pages);
@@ -391,6 +413,19 @@ export function moduleSums(tree: Frame, at: StackMoment): Map<string, number> {
   };
   walk(tree, "");
   return sums;
+}
+
+// Modules in the order of their colours: those nearest to the pages first, then
+// those that are only on the way to them, by what is held through them.
+export function moduleOrder(tree: Frame, at: StackMoment, nearest: Map<string, number>): string[] {
+  const through = new Map<string, number>();
+  const walk = (one: Frame, above: string): void => {
+    if (one.module !== above && !nearest.has(one.module)) through.set(one.module, (through.get(one.module) ?? 0) + one.pages[at]);
+    for (const call of one.calls) walk(call, one.module);
+  };
+  walk(tree, "");
+  const sorted = (sums: Map<string, number>): string[] => [...sums].sort(([, a], [, b]) => b - a).map(([name]) => name);
+  return [...sorted(nearest), ...sorted(through)].filter((name) => name !== "");
 }
 
 // Pages below the topmost frames that match: none is counted twice.

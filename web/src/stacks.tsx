@@ -1,4 +1,4 @@
-// Which code of the kernel took the pages: an icicle of its stacks.
+// Which code took the pages: an icicle of the stacks of the kernel, or of programs.
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { ARROW_KEYS, BoxCanvas, type Box, type Look } from "./boxes";
@@ -6,7 +6,7 @@ import { ChangeLegend, Choices, nextChoice, type Choice } from "./choices";
 import { changeFill, changeStep, contrast, NEUTRAL, PEBBLES, textOn } from "./colours";
 import type { Trace } from "./data";
 import { change, count, counted, duration, percent, size, visible } from "./format";
-import { bottomUp, heldBy, heldThrough, keyOf, largestFunctions, moduleSums, sandwich, topDown, type Frame, type FunctionName, type Sandwich } from "./frames";
+import { bottomUp, heldBy, heldThrough, keyOf, largestFunctions, moduleOrder, moduleSums, sandwich, topDown, type Frame, type FunctionName, type Sandwich } from "./frames";
 import { token } from "./paint";
 import { RowTable } from "./rows";
 import { filter, next, stackColour, stackMiddle, stackMoment, stackOrder, STACK_COLOURS, STACK_ORDERS, theme, type StackMoment } from "./state";
@@ -119,8 +119,9 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
   );
   const height = boxes.reduce((most, box) => Math.max(most, box.y + rowHeight()), rowHeight());
   const bytes = (pages: number): number => pages * trace.page_size_bytes;
-  const byModule = useMemo(() => [...moduleSums(down, at)].sort(([, a], [, b]) => b - a), [down, at]);
-  const places = useMemo(() => new Map(byModule.filter(([name]) => name !== "").map(([name], place) => [name, place])), [byModule]);
+  const nearest = useMemo(() => moduleSums(down, at), [down, at]);
+  const byModule = useMemo(() => [...nearest].sort(([, a], [, b]) => b - a), [nearest]);
+  const places = useMemo(() => new Map(moduleOrder(down, at, nearest).map((name, place) => [name, place])), [nearest]);
   const colourOf = (module: string): string => {
     if (module === "") return NEUTRAL[theme.value];
     return PEBBLES[theme.value][places.get(module) ?? PEBBLES.light.length] ?? token("bg3");
@@ -195,8 +196,7 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
         <h2>Where the pages came from</h2>
         <Choices label="moment" choices={choices} now={at} choose={(value) => (stackMoment.value = value)} say={say} />
         <Choices label="order" choices={STACK_ORDERS.map((value) => ({ value, name: value }))} now={stackOrder.value} choose={turn} say={say} />
-        <span class="note">colour</span>
-        <Choices label="colour" choices={colours} now={isByChange ? "change" : "module"} choose={(value) => (stackColour.value = value)} say={say} />
+        <Choices label="colour" isLabelled choices={colours} now={isByChange ? "change" : "module"} choose={(value) => (stackColour.value = value)} say={say} />
         {root !== tree && !middle && <button class="control" onClick={() => setInto(null)}>all <kbd>Esc</kbd></button>}
         <span class="push" />
         <span class="note" role="status">{said || (searched !== "" ? `${percent(found, down.pages[at])} % of all, ${size(bytes(found))}` : "")}</span>
@@ -212,7 +212,7 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
             width={width}
             height={height}
             chosen={chosen ?? (middle ? middle.callees : null)}
-            summary={`stacks of the kernel that hold ${size(bytes(down.pages[at]))}; ${boxes.slice(1, 6).map(({ item }) => `${visible(item.name)} ${size(bytes(item.pages[at]))}`).join(", ")}`}
+            summary={`stacks of ${trace.user ? "programs" : "the kernel"} that hold ${size(bytes(down.pages[at]))}; ${boxes.slice(1, 6).map(({ item }) => `${visible(item.name)} ${size(bytes(item.pages[at]))}`).join(", ")}`}
             says={(one) => `${visible(one.name)} ${size(bytes(one.pages[at]))}, ${percent(one.pages[at], down.pages[at])} percent`}
             choose={(one: Frame) => setChosen(one)}
             enter={enter}
@@ -235,13 +235,13 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
             </tbody>
           </RowTable>
         ) : (
-          <Modules verb={verb} rows={byModule} whole={down.pages[at]} bytes={bytes} colourOf={colourOf} />
+          <Modules verb={verb} rows={byModule} ways={[...places.keys()].slice(0, PEBBLES.light.length).filter((name) => !nearest.has(name))} whole={down.pages[at]} bytes={bytes} colourOf={colourOf} />
         )}
         <div>
           <p class="facts">
             <b class="mono">{visible(about.name)}</b> <span class="note">{visible(about.module)}</span>
             <span class="push" />
-            <span><b>{size(bytes(about.pages[at]))}</b> {verb}, {percent(about.pages[at], down.pages[at])} % of all</span>
+            <span><b>{size(bytes(about.pages[at]))}</b>{within(about, at, bytes)} {verb}, {percent(about.pages[at], down.pages[at])} % of all</span>
             <Facts one={about} at={at} bytes={bytes} hasBase={base !== undefined} compares={canTellChange} />
           </p>
           <Relatives title="called by" verb={verb} list={callers} bytes={bytes} choose={setChosen} none="nobody: here the stack begins" />
@@ -251,6 +251,12 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
       </div>
     </>
   );
+}
+
+// How far a number of a sample may be off.
+function within(one: Frame, at: StackMoment, bytes: (pages: number) => number): string {
+  const pages = one.errorPages(at);
+  return pages > 0 ? ` ±\u00a0${size(bytes(pages))}` : "";
 }
 
 interface Compared {
@@ -266,7 +272,7 @@ function Tip({ one, at, trace, whole, hasBase, compares }: Compared & { trace: T
   return (
     <>
       <b class="mono">{visible(one.name)}</b> {one.module && visible(one.module)}
-      <div>{size(bytes(one.pages[at]))}, {count(one.pages[at])} pages, {percent(one.pages[at], whole)} % of all</div>
+      <div>{size(bytes(one.pages[at]))}{within(one, at, bytes)}, {count(one.pages[at])} pages, {percent(one.pages[at], whole)} % of all</div>
       {compares && <div>{change(bytes(after - before))} {hasBase ? "against the base" : "since the peak"}</div>}
     </>
   );
@@ -287,12 +293,13 @@ function Facts({ one, at, bytes, hasBase, compares }: Compared & { bytes(pages: 
 interface ModuleProps {
   verb: string;
   rows: [string, number][];
+  ways: string[]; // modules that others are called through, and that have a colour
   whole: number;
   bytes(pages: number): number;
   colourOf(module: string): string;
 }
 
-function Modules({ verb, rows, whole, bytes, colourOf }: ModuleProps): ComponentChildren {
+function Modules({ verb, rows, ways, whole, bytes, colourOf }: ModuleProps): ComponentChildren {
   const shown = rows.slice(0, 10);
   const rest = rows.slice(10);
   const most = Math.max(1, ...rows.map(([, pages]) => pages));
@@ -310,7 +317,12 @@ function Modules({ verb, rows, whole, bytes, colourOf }: ModuleProps): Component
         ))}
         {rest.length > 0 && <tr><td class="name">{counted(rest.length, "other")}</td><td /><td class="n"><Number bytes={bytes(rest.reduce((sum, [, pages]) => sum + pages, 0))} /></td><td /></tr>}
       </tbody>
-      <tfoot><tr><td class="name">sum</td><td /><td class="n"><Number bytes={bytes(whole)} /></td><td class="n">100</td></tr></tfoot>
+      <tfoot>
+        <tr><td class="name">sum</td><td /><td class="n"><Number bytes={bytes(whole)} /></td><td class="n">100</td></tr>
+        {ways.map((name) => (
+          <tr class="beside-row"><td class="name"><span class="swatch" style={{ backgroundColor: colourOf(name) }} />{visible(name)}</td><td colSpan={3}>called them</td></tr>
+        ))}
+      </tfoot>
     </RowTable>
   );
 }

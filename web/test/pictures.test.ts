@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { boxAt, neighbour, type Box } from "../src/boxes";
 import { steps } from "../src/compare";
 import type { Diff, Ledger, Trace, TreeNode } from "../src/data";
-import { bottomUp, heldBy, heldThrough, keyOf, largestFunctions, moduleSums, sandwich, topDown, type Frame } from "../src/frames";
+import { bottomUp, heldBy, heldThrough, keyOf, largestFunctions, moduleOrder, moduleSums, sandwich, topDown, type Frame } from "../src/frames";
 import { layout as layStacks, layoutSandwich } from "../src/stacks";
 import { changeOf, inside, ledgerTreemap, pairs, place, rootBy, type Placed } from "../src/boxtree";
 import { asMarkdown, layout as layMap } from "../src/treemap";
@@ -205,6 +205,26 @@ const nested: Trace = {
     { pid: 2, name: "two", pages: 20, stacks: [stack("write", 20, stack("lock", 15, stack("alloc", 15)), stack("alloc", 5))] },
   ],
 };
+
+test("a module that is only on the way to pages has a colour, after those that took them", () => {
+  const taken = { symbol: "malloc", module: "libc", pages: 9, error_pages: 4, stacks: [{ symbol: "fault", pages: 9, error_pages: 4 }] };
+  const tree = topDown({ ...trace, tasks: [
+    { pid: 1, name: "one", pages: 9, error_pages: 4, stacks: [{ symbol: "main", module: "one", pages: 9, error_pages: 4, stacks: [taken] }] },
+    { pid: 2, name: "two", pages: 9, error_pages: 3, stacks: [{ ...taken, error_pages: 3 }] },
+  ] });
+  assert.deepEqual(moduleOrder(tree, "now", moduleSums(tree, "now")), ["libc", "one"]);
+});
+
+test("samples of two tasks are off by less than both together", () => {
+  const stack = { symbol: "fault", pages: 9, error_pages: 3 };
+  const tree = topDown({ ...trace, tasks: [
+    { pid: 1, name: "one", pages: 9, error_pages: 3, stacks: [stack] },
+    { pid: 2, name: "two", pages: 9, error_pages: 4, stacks: [{ ...stack, error_pages: 4 }] },
+  ] });
+  assert.equal(tree.errorPages("now"), 5);
+  assert.equal(tree.calls[0]!.errorPages("now"), 5);
+  assert.equal(tree.errorPages("growth"), 0, "nothing is known of it");
+});
 
 test("a sandwich has all calls of a function, and none of its pages twice", () => {
   const { callers, callees } = sandwich(topDown(nested), keyOf({ name: "lock", module: "" }))!;
