@@ -65,9 +65,8 @@ export function machine(of) {
     ["slab-used", "kernel objects in use", "slab", () => 220 * MIB],
     ["page-tables", "page tables", "ptab", () => 24 * MIB],
     ["kernel-stacks", "kernel stacks of tasks", "kern", () => 12 * MIB],
-    ["other", "not named by any counter", "unnamed", () => 16 * MIB],
   ].map(([name, words, category, at]) => ({ class: name, name: words, category, bytes: of.ticks.id.map((_, i) => at(i)) }));
-  const used = of.ticks.id.map((_, i) => classes.reduce((sum, one) => sum + one.bytes[i], 0));
+  const used = of.ticks.id.map((_, i) => classes.reduce((sum, one) => sum + one.bytes[i], 16 * MIB));
   classes.push({ class: "free", name: "free, in the page allocator", category: "free", bytes: used.map((n) => total - n) });
   const all = (value) => Array.from({ length: count }, () => value);
   return {

@@ -85,8 +85,10 @@ const MOST_LAYERS = 8;
 export function layersOf(timeline: Timeline, grouping: Grouping, metric: Metric): Layer[] {
   const tickCount = timeline.ticks.id.length;
   const bands = bandsOf(timeline, grouping);
+  // Processes of one name are told apart by their pids.
+  const alike = (band: Band): boolean => band.pid !== undefined && bands.some((one) => one !== band && one.label === band.label);
   const layer = (band: Band): Layer => ({
-    label: band.label,
+    label: alike(band) ? `${band.label} (${band.pid})` : band.label,
     band,
     values: column(band, metric, tickCount),
   });

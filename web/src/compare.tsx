@@ -1,11 +1,13 @@
 // What added what between two moments: a waterfall that closes.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { isBound } from "./bands";
 import { roundSteps } from "./chart";
 import { kindOf } from "./colours";
 import { copyText } from "./copy";
 import type { Diff, DiffRow, DiffSide, Reports } from "./data";
 import { baseName, change, count, counted, percent, size, visible } from "./format";
+import { MomentStrip } from "./moment_strip";
 import { momentsDiff } from "./moments";
 import { RowTable } from "./rows";
 import { base, compareBy, COMPARE_BY, compareOf, COMPARE_OF, next, theme, type CompareBy } from "./state";
@@ -74,24 +76,33 @@ const sideName = ({ label }: DiffSide): string => visible(label).replace(/T(\d\d
 export function CompareMoments({ reports: { diff, timeline } }: { reports: Reports }): ComponentChildren {
   if (!timeline) return <CompareView diff={diff!} />;
   const isMoments = !diff || compareOf.value === "two moments" || base.value !== null;
-  const moments = (): Diff => momentsDiff(timeline, baseIndex(timeline) ?? 0, momentIndex(timeline));
   const choose = (one: (typeof COMPARE_OF)[number]): void => {
     compareOf.value = one;
     base.value = null;
   };
+  const [index, compared] = [momentIndex(timeline), baseIndex(timeline) ?? 0];
+  const moments = (): Diff => momentsDiff(timeline, compared, index);
   return (
-    <CompareView diff={isMoments ? moments() : diff}>
-      {diff && (
-        <span class="choices" role="group" aria-label="compare">
-          {COMPARE_OF.map((one) => <button aria-pressed={isMoments === (one === "two moments")} onClick={() => choose(one)}>{one}</button>)}
-        </span>
-      )}
-      {isMoments && <span class="note hint">choose them in the timeline: click and <kbd>b</kbd>, or Shift-drag</span>}
-    </CompareView>
+    <>
+      {isMoments && <MomentStrip timeline={timeline} index={index} compared={compared} />}
+      <CompareView diff={isMoments ? moments() : diff} isBound={isMoments && (isBound(timeline, index) || isBound(timeline, compared))}>
+        {diff && (
+          <span class="choices" role="group" aria-label="compare">
+            {COMPARE_OF.map((one) => <button aria-pressed={isMoments === (one === "two moments")} onClick={() => choose(one)}>{one}</button>)}
+          </span>
+        )}
+      </CompareView>
+    </>
   );
 }
 
-export function CompareView({ diff, children }: { diff: Diff; children?: ComponentChildren }): ComponentChildren {
+interface CompareProps {
+  diff: Diff;
+  isBound?: boolean; // shares were not read on one side
+  children?: ComponentChildren;
+}
+
+export function CompareView({ diff, isBound = false, children }: CompareProps): ComponentChildren {
   const [isSwapped, setSwapped] = useState(false);
   const [said, setSaid] = useState("");
   const shown = isSwapped ? turned(diff) : diff;
@@ -188,6 +199,7 @@ export function CompareView({ diff, children }: { diff: Diff; children?: Compone
       <div class="aside">
         Every line adds up: {count(before)} {whole < 0 ? "−" : "+"} {count(Math.abs(whole))} = {count(after)} bytes.
         {isCut && ` The axis is cut at ${size(start)}: do not compare the two grey bars by length.`}
+        {isBound && " Shares of some processes were not read: they count by their RSS, which is more."}
         {undetailed > 0 && ` ${counted(undetailed, "process", "processes")} could not be read; what they hold is in neither sum.`}
       </div>
     </>

@@ -10,7 +10,7 @@ import type { Machine, Reports, Residue, Timeline } from "./data";
 import { amount, change, counted, duration, momentClock, percent, size, visible } from "./format";
 import type { Headline } from "./headline";
 import { PressureLane, stalls } from "./lanes";
-import { Bar, byOrder, isOfKernel } from "./machine";
+import { Bars, byOrder } from "./machine";
 import { ProcessTree } from "./processes";
 import { RowTable } from "./rows";
 import { theme } from "./state";
@@ -149,7 +149,7 @@ function History({ reports, layers, index }: { reports: Reports; layers: Layer[]
   const compared = baseIndex(timeline);
   const data: ChartData = {
     seconds, layers, below: null, resident: null, gaps, flag: null, lines: [],
-    moment: index, base: compared, theme: theme.value, labelRoom: isWide ? 150 : 10, hasHeadroom: false,
+    moment: index, base: compared, theme: theme.value, labelRoom: isWide ? 150 : 24, hasHeadroom: false,
   };
   const { hover, area } = useChart(host, width, height, data);
   const said = layers.map((layer) => `${layer.label} ${size(layer.values[index]!)}`).join(", ");
@@ -213,8 +213,6 @@ function AtMoment({ machine, timeline, index }: { machine: Machine; timeline: Ti
   const rows = machineRows(machine, index, 0)
     .map(({ kind, bytes }) => ({ kind, bytes: Math.max(0, bytes ?? 0) }))
     .sort((a, b) => byOrder(a.kind, b.kind));
-  const kernel = rows.filter(({ kind }) => isOfKernel(kind));
-  const kernelBytes = kernel.reduce((sum, { bytes }) => sum + bytes, 0);
   const time = timeline.ticks.elapsed_ns[index]!;
   return (
     <>
@@ -222,9 +220,7 @@ function AtMoment({ machine, timeline, index }: { machine: Machine; timeline: Ti
         <h2>RAM {index === timeline.peak_index ? "at the peak of the processes" : `at ${momentClock(time, timeline.elapsed_ns)}`}</h2>
         <span class="note">{size(total)}, by the kernel’s counters</span>
       </div>
-      <Bar rows={rows} whole={total} />
-      <div class="lens"><span><b>The kernel’s own share, enlarged</b> <span class="note">{size(kernelBytes)}, {percent(kernelBytes, total)} % of RAM</span></span></div>
-      <Bar rows={kernel} whole={kernelBytes} />
+      <Bars rows={rows} whole={total} />
     </>
   );
 }

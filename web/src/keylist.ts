@@ -39,7 +39,7 @@ function keysOf(shown: View, reports: Reports): Key[] {
     case "vms":
       return [["↑ ↓", "next VM"], ["← →", "moment; Ctrl ten"], ["+ − 0", "zoom, all"], ["p", "the peak"], ["c", "host and guest, or five sections"], COPIES];
     case "compare":
-      return [["↑ ↓", "next row"], ["g", "grouping"], ["x", "swap sides"], COPIES];
+      return [["↑ ↓", "next row"], ["g", "grouping"], ["x", "swap sides"], COPIES, ...(reports.timeline ? MOMENT.filter(([key]) => key !== "+ − 0") : [])];
   }
 }
 

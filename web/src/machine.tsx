@@ -10,7 +10,7 @@ import { LongTable, type LongColumn } from "./long_table";
 import { RowTable } from "./rows";
 import { filter, theme } from "./state";
 import { Number } from "./table";
-import { useWidth } from "./width";
+import { textScale, useWidth } from "./width";
 
 // The classes of the ledger, what kind of memory each is, and its words.
 const CLASSES: Record<string, { kind: string; name: string }> = {
@@ -70,10 +70,15 @@ function mostly({ owners }: ClassRow): string {
 export const byOrder = (a: string, b: string): number => ORDER.indexOf(a) - ORDER.indexOf(b);
 export const isOfKernel = (kind: string): boolean => OF_KERNEL.has(kind);
 
-export function Bar({ rows, whole }: { rows: { kind: string; bytes: number }[]; whole: number }): ComponentChildren {
+interface BarPart {
+  kind: string;
+  bytes: number;
+}
+
+function Bar({ rows, whole }: { rows: BarPart[]; whole: number }): ComponentChildren {
   const [host, width] = useWidth();
   // No label is cut: it takes a shorter form or none.
-  const room = (share: number): number => share * width - 16;
+  const room = (share: number): number => (share * width - 16) / textScale();
   const label = (kind: string, share: number): string | undefined => {
     const { name, short } = kindOf(kind);
     return [name, short].find((word) => Math.max(word.length, 8) * CHARACTER <= room(share));
@@ -101,7 +106,32 @@ export function Bar({ rows, whole }: { rows: { kind: string; bytes: number }[]; 
   );
 }
 
-const part = ({ kind, row }: ClassRow): { kind: string; bytes: number } => ({ kind, bytes: row.bytes });
+// All RAM, and below it the kernel's share at a scale of its own; lines lead
+// from one to the other. The parts are in `byOrder`, so that the share is in one
+// piece.
+export function Bars({ rows, whole }: { rows: BarPart[]; whole: number }): ComponentChildren {
+  const first = rows.findIndex(({ kind }) => isOfKernel(kind));
+  const kernel = rows.filter(({ kind }) => isOfKernel(kind));
+  const sumOf = (list: BarPart[]): number => list.reduce((sum, { bytes }) => sum + bytes, 0);
+  const bytes = sumOf(kernel);
+  const from = 100 * (sumOf(rows.slice(0, Math.max(0, first))) / whole);
+  const to = from + 100 * (bytes / whole);
+  return (
+    <>
+      <Bar rows={rows} whole={whole} />
+      <div class="lens">
+        <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+          <path d={`M${from} 0L0 10H100L${to} 0Z`} fill="var(--bg2)" />
+          <path d={`M${from} 0L0 10M${to} 0L100 10`} stroke="var(--line2)" vector-effect="non-scaling-stroke" />
+        </svg>
+        <span><b>The kernel’s own share, enlarged</b> <span class="note">{size(bytes)}, {percent(bytes, whole)} % of RAM</span></span>
+      </div>
+      <Bar rows={kernel} whole={bytes} />
+    </>
+  );
+}
+
+const part = ({ kind, row }: ClassRow): BarPart => ({ kind, bytes: row.bytes });
 
 const TIERS: Record<string, string> = {
   counters: "the kernel’s counters",
@@ -165,8 +195,6 @@ export function MachineView({ ledger }: { ledger: Ledger }): ComponentChildren {
   const [open, setOpen] = useState<string | null>(null);
   const rows = useMemo(() => classes(ledger), [ledger]);
   const whole = ledger.total_bytes;
-  const kernel = rows.filter(({ kind }) => OF_KERNEL.has(kind));
-  const kernelBytes = kernel.reduce((sum, { row }) => sum + row.bytes, 0);
   const sum = rows.reduce((total, { row }) => total + row.bytes, 0);
   const words = filter.value.toLowerCase();
   const left = (list: LedgerRow[]): LedgerRow[] => (words ? list.filter((row) => row.owner.toLowerCase().includes(words)) : list);
@@ -177,9 +205,7 @@ export function MachineView({ ledger }: { ledger: Ledger }): ComponentChildren {
         <h2>Every page of RAM, once</h2>
         <span class="note">{size(whole)}</span>
       </div>
-      <Bar rows={rows.map(part)} whole={whole} />
-      <div class="lens"><span><b>The kernel’s own share, enlarged</b> <span class="note">{size(kernelBytes)}, {percent(kernelBytes, whole)} % of RAM</span></span></div>
-      <Bar rows={kernel.map(part)} whole={kernelBytes} />
+      <Bars rows={rows.map(part)} whole={whole} />
       <div class="pair">
         <div class="picture">
           <div class="bar spaced">

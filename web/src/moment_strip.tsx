@@ -22,7 +22,7 @@ function outline(timeline: Timeline, width: number): string {
   return `M0 ${HEIGHT}L${points.join("L")}L${width} ${HEIGHT}Z`;
 }
 
-function MomentStrip({ timeline, index, compared }: { timeline: Timeline; index: number; compared: number }): ComponentChildren {
+export function MomentStrip({ timeline, index, compared }: { timeline: Timeline; index: number; compared: number }): ComponentChildren {
   const [host, width] = useWidth();
   const path = useMemo(() => (width > 0 ? outline(timeline, width) : ""), [timeline, width]);
   const x = (at: number): number => (timeline.ticks.elapsed_ns[at]! / Math.max(timeline.elapsed_ns, 1)) * width;

@@ -116,6 +116,19 @@ export function rowsAt(timeline: Timeline, index: number, by: Grouping): Row[] {
   return rows;
 }
 
+// What is private, then what is shared; hatched where nobody knows.
+function ShareBar({ row: { value, own, scanned, colour }, widest }: { row: Row; widest: number }): ComponentChildren {
+  const part = (bytes: number): string => `${(100 * bytes) / widest}%`;
+  if (scanned > 0) return <span class="share"><i class="hatched" style={{ width: part(value), backgroundColor: colour }} /></span>;
+  const alone = Math.min(own, value);
+  return (
+    <span class="share">
+      <i style={{ width: part(alone), backgroundColor: colour }} />
+      <i class="other" style={{ left: part(alone), width: part(value - alone), backgroundColor: colour }} />
+    </span>
+  );
+}
+
 const Unread = (): ComponentChildren => <span class="unknown" title="its pages were only scanned: shares are not known">?</span>;
 
 export function Number({ bytes }: { bytes: number }): ComponentChildren {
@@ -319,17 +332,7 @@ export function Composition({ timeline, index, by, mark, isBeside = false }: Com
               <td class="mostly wide" title={row.mostly}>{row.mostly}</td>
               {hasParts && (
                 <td>
-                  <span class="share">
-                    <i style={{ width: `${(100 * Math.min(row.own, row.value)) / widest}%`, background: row.colour }} />
-                    <i
-                      class="other"
-                      style={{
-                        left: `${(100 * Math.min(row.own, row.value)) / widest}%`,
-                        width: `${(100 * Math.max(0, row.value - row.own)) / widest}%`,
-                        background: row.colour,
-                      }}
-                    />
-                  </span>
+                  <ShareBar row={row} widest={widest} />
                 </td>
               )}
               <td class="n"><Number bytes={row.value} /></td>

@@ -154,7 +154,7 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
     moment: index,
     base: compared,
     theme: theme.value,
-    labelRoom: isWide ? 172 : 10,
+    labelRoom: isWide ? 172 : 24,
   };
   const { hover, area } = useChart(host, width, height, data);
   const drawn = timeline.ticks.id.length;

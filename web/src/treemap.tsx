@@ -198,10 +198,8 @@ export function TreemapView({ data, base, against }: ViewProps): ComponentChildr
         <span class="note" role="status">{said || (searched !== "" ? `${count(leaves.length)} boxes, ${sized(found)}` : "")}</span>
         {hasChoices && (
           <>
-            <span class="note">size</span>
-            <Choices label="size" choices={sizes} now={size} choose={(value) => (mapSize.value = value)} say={say} />
-            <span class="note">colour</span>
-            <Choices label="colour" choices={colours} now={byGrowth ? "growth" : "kind"} choose={(value) => (mapColour.value = value)} say={say} />
+            <Choices label="size" isLabelled choices={sizes} now={size} choose={(value) => (mapSize.value = value)} say={say} />
+            <Choices label="colour" isLabelled choices={colours} now={byGrowth ? "growth" : "kind"} choose={(value) => (mapColour.value = value)} say={say} />
           </>
         )}
         <input id="find" class="control" type="search" placeholder="search  /" aria-label="search boxes" value={filter.value} onInput={(event) => (filter.value = event.currentTarget.value)} />
@@ -292,8 +290,14 @@ interface WhoseProps {
 
 const MOST_ROWS = 14;
 
+// One row would tell nothing: of a group that is alone in its box, what is in it.
+function crowded(one: Placed, size: MapSize): Placed {
+  const only = inside(one, size);
+  return only.length === 1 && only[0]!.is === "group" ? crowded(only[0]!, size) : one;
+}
+
 function Whose({ data, root, top, size, byGrowth, chosen, choose }: WhoseProps): ComponentChildren {
-  const all = inside(root, size).filter((one) => isThere(one, size));
+  const all = inside(crowded(root, size), size).filter((one) => isThere(one, size));
   const weight = (one: Placed): number => (byGrowth ? Math.abs(changeOf(one, size) ?? 0) : (one.sizes[size] ?? 0));
   const ordered = [...all].sort((a, b) => weight(b) - weight(a));
   const [shown, rest] = [ordered.slice(0, MOST_ROWS), ordered.slice(MOST_ROWS)];

@@ -41,6 +41,11 @@ test("the largest eight are drawn, and the rest of the whole above them", () => 
   assert.equal(layers.reduce((sum, layer) => sum + layer.values[0]!, 0), whole);
 });
 
+test("processes of one name are told apart by their pids", () => {
+  const bands = [band("worker", [0], [3], { pid: 7 }), band("worker", [0], [2], { pid: 8 }), band("cat", [0], [1], { pid: 9 })];
+  assert.deepEqual(layersOf(timeline(bands), "process", "pss").map(({ label }) => label), ["worker (7)", "worker (8)", "cat"]);
+});
+
 test("each grouping has its bands", () => {
   const one = timeline([band("a", [0], [1])]);
   assert.equal(bandsOf(one, "process"), one.processes);
