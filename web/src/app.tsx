@@ -4,7 +4,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { kindOf } from "./colours";
 import type { Reports, Timeline, Trace } from "./data";
 import { amount, baseName, clock, count, counted, duration, momentClock, percent, size, visible } from "./format";
-import { machineOf, showsKeys, view, VIEWS, type View } from "./state";
+import { base, machineOf, moment, showsKeys, view, VIEWS, type View } from "./state";
 import { chargeColumn, column, hasProcesses, heightAt, isBound } from "./bands";
 import { CompareMoments } from "./compare";
 import type { Headline } from "./headline";
@@ -237,7 +237,7 @@ export function App({ failure }: { failure: string | null }): ComponentChildren 
         </div>
       )}
       <main>
-        {shown === "compare" && <CompareChoice />}
+        {shown === "compare" && <CompareChoice key={`${base.value} ${moment.value}`} />}
         {shown === "treemap" && <TreemapChoice />}
         {shown === "machine" && <MachineChoice />}
         {failure !== null ? (

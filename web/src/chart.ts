@@ -3,9 +3,11 @@
 // below zero and what was not measured is not joined.
 import uPlot from "uplot";
 import type { Layer } from "./bands";
+import { drawLabels } from "./chart_labels";
+import { drawBase, drawFlag, write } from "./chart_marks";
 import { kindOf, type Theme } from "./colours";
 import { clock, size } from "./format";
-import { bandColour, fitting, FONT, hatch, layerFill, token } from "./paint";
+import { bandColour, FONT, hatch, layerFill, token } from "./paint";
 import { followGestures } from "./gestures";
 import { textScale } from "./width";
 
@@ -333,7 +335,7 @@ export class Chart {
     ctx.stroke();
     this.drawResident(x, y);
     ctx.restore();
-    this.drawLabels(y);
+    drawLabels(this.plot, this.data, this.tops, this.visibleSpan()[1]);
   }
 
   private drawResident(x: (index: number) => number, y: (bytes: number) => number): void {
@@ -391,7 +393,7 @@ export class Chart {
       ctx.textBaseline = "bottom";
       const textWidth = ctx.measureText(text).width;
       const left = isTaken ? bbox.left + bbox.width - textWidth - 6 * ratio : begin + 6 * ratio;
-      this.write(text, left, at, isBold);
+      write(ctx, text, left, at, isBold);
     }
   }
 
@@ -403,109 +405,6 @@ export class Chart {
     ctx.lineWidth = 5 * ratio;
     ctx.stroke();
     ctx.restore();
-  }
-
-  // Names at the right end of their bands, pushed apart, with leader lines.
-  private drawLabels(y: (bytes: number) => number): void {
-    const { layers, below, theme, labelRoom } = this.data;
-    if (labelRoom < 80) return;
-    const { ctx, bbox } = this.plot;
-    const ratio = devicePixelRatio * textScale();
-    // Where all have ended there is nothing to point at.
-    let [, last] = this.visibleSpan();
-    const whole = this.tops[this.tops.length - 1];
-    while (last > 0 && whole?.[last] === 0) --last;
-    const step = 16 * ratio;
-    const right = bbox.left + bbox.width;
-    interface Label {
-      text: string[];
-      colour: string;
-      category: string | undefined;
-      dash?: number[]; // of a line
-      from: number | null; // null: there is nothing to point at
-      at: number;
-    }
-    const labels: Label[] = [];
-    let place = 0;
-    layers.forEach((layer, index) => {
-      const low = index > 0 ? this.tops[index - 1]![last]! : 0;
-      const middle = y((low + this.tops[index]![last]!) / 2);
-      const kind = layer.band?.category !== undefined ? kindOf(layer.band.category) : null;
-      const colour = bandColour(layer.band?.category, layer.band ? layer.place ?? place++ : null, theme);
-      const isKind = kind !== null && layer.label === kind.name;
-      const name = layer.label.slice(layer.label.lastIndexOf("/") + 1) || layer.label;
-      labels.push({
-        text: isKind ? [kind.name, kind.short] : [layer.label, name, name.slice(0, 16)],
-        colour,
-        category: layer.band?.category,
-        from: layer.values[last]! > 0 ? middle : null,
-        at: middle,
-      });
-    });
-    const line = (names: string[], dash: number[], values: Float64Array): void => {
-      const isKnown = !Number.isNaN(values[last]!);
-      const at = y(isKnown ? values[last]! : 0);
-      labels.push({ text: names, colour: token("t2"), category: undefined, dash, from: isKnown ? at : null, at });
-    };
-    for (const curve of this.data.curves ?? []) if (!curve.text) line(curve.names, curve.dash, curve.values);
-    if (this.data.resident) line(["resident, by the kernel", "resident", "RSS"], [], this.data.resident);
-    if (below?.some((value) => value > 0)) {
-      labels.unshift({
-        text: ["swapped out", "swap"],
-        colour: kindOf("swap").fill[theme],
-        category: "swap",
-        from: below[last]! > 0 ? y(-below[last]! / 2) : null,
-        at: y(-below[last]! / 2) + step / 2,
-      });
-    }
-    // From the bottom up: none nearer to the one below than a line.
-    let limit = bbox.top + bbox.height;
-    for (const label of labels) {
-      label.at = Math.min(label.at, limit);
-      limit = label.at - step;
-    }
-    const overflow = bbox.top + step / 2 - (labels[labels.length - 1]?.at ?? bbox.top + step);
-    if (overflow > 0) for (const label of labels) label.at += overflow;
-    ctx.save();
-    ctx.font = `${11 * ratio}px ${FONT}`;
-    ctx.textAlign = "left";
-    ctx.textBaseline = "middle";
-    for (const label of labels) {
-      ctx.strokeStyle = label.colour;
-      ctx.lineWidth = ratio;
-      if (label.from !== null) {
-        ctx.beginPath();
-        ctx.moveTo(right + 1 * ratio, label.from);
-        ctx.lineTo(right + 10 * ratio, label.at);
-        ctx.lineTo(right + 16 * ratio, label.at);
-        ctx.stroke();
-      }
-      ctx.fillStyle = layerFill(ctx, label.category, label.colour, token("bg"), theme, ratio);
-      if (label.dash) {
-        ctx.setLineDash(label.dash.map((length) => length * ratio));
-        ctx.beginPath();
-        ctx.moveTo(right + 17 * ratio, label.at);
-        ctx.lineTo(right + 29 * ratio, label.at);
-        ctx.stroke();
-        ctx.setLineDash([]);
-      } else {
-        ctx.fillRect(right + 18 * ratio, label.at - 5 * ratio, 10 * ratio, 10 * ratio);
-      }
-      ctx.fillStyle = token("t1");
-      ctx.fillText(fitting(ctx, label.text, (labelRoom - 36) * ratio), right + 34 * ratio, label.at);
-    }
-    ctx.restore();
-  }
-
-  // Words on the picture have a halo of ground: they lie on areas and lines.
-  private write(text: string, x: number, y: number, isBold = false): void {
-    const { ctx } = this.plot;
-    ctx.lineWidth = 3 * devicePixelRatio * textScale();
-    ctx.lineJoin = "round";
-    ctx.strokeStyle = token("bg");
-    ctx.strokeText(text, x, y);
-    ctx.fillStyle = token(isBold ? "t1" : "t2");
-    ctx.fillText(text, x, y);
   }
 
   private drawMarks(): void {
@@ -536,7 +435,7 @@ export class Chart {
       const isBelow = isNear || at - bbox.top < 14 * ratio;
       ctx.textBaseline = isBelow ? "top" : "bottom";
       const lower = isNear ? Math.max(at, peak) : at;
-      this.write(line.text, bbox.left + 6 * ratio, isBelow ? lower + 3 * ratio : at - 2 * ratio);
+      write(ctx, line.text, bbox.left + 6 * ratio, isBelow ? lower + 3 * ratio : at - 2 * ratio);
       written.push(isBelow ? lower + 9 * ratio : at - 8 * ratio);
       labelled.push(at - 2 * ratio);
     }
@@ -553,7 +452,7 @@ export class Chart {
       const width = ctx.measureText(gap.label).width;
       if (from - width - 8 * ratio < taken || from > bbox.left + bbox.width) continue;
       taken = from + 8 * ratio;
-      this.write(gap.label, from - width - 6 * ratio, high);
+      write(ctx, gap.label, from - width - 6 * ratio, high);
     }
     const chosen = this.plot.valToPos(seconds[moment] ?? 0, "x", true);
     if (chosen >= bbox.left - 1 && chosen <= bbox.left + bbox.width + 1) {
@@ -564,84 +463,8 @@ export class Chart {
       ctx.lineTo(chosen, bbox.top + bbox.height);
       ctx.stroke();
     }
-    this.drawBase(chosen);
-    if (flag) this.drawFlag(flag, ink);
+    drawBase(this.plot, this.data, chosen);
+    if (flag) drawFlag(this.plot, flag, this.data.labelRoom);
     ctx.restore();
-  }
-
-  // Where the comparison begins, and the span up to the moment.
-  private drawBase(chosen: number): void {
-    const { base, seconds } = this.data;
-    if (base === null || base === undefined) return;
-    const { ctx, bbox } = this.plot;
-    const ratio = devicePixelRatio * textScale();
-    const at = this.plot.valToPos(seconds[base] ?? 0, "x", true);
-    const inside = (x: number): number => Math.min(bbox.left + bbox.width, Math.max(bbox.left, x));
-    ctx.fillStyle = token("ink");
-    ctx.globalAlpha = 0.08;
-    ctx.fillRect(inside(Math.min(at, chosen)), bbox.top, Math.abs(inside(chosen) - inside(at)), bbox.height);
-    ctx.globalAlpha = 1;
-    if (at < bbox.left - 1 || at > bbox.left + bbox.width + 1) return;
-    ctx.strokeStyle = token("ink");
-    ctx.lineWidth = ratio;
-    ctx.setLineDash([4 * ratio, 3 * ratio]);
-    ctx.beginPath();
-    ctx.moveTo(at, bbox.top - 4 * ratio);
-    ctx.lineTo(at, bbox.top + bbox.height);
-    ctx.stroke();
-    ctx.setLineDash([]);
-    // On the side where neither the moment nor the flag's pole is near, down
-    // where no line of a height is.
-    const width = ctx.measureText("base").width + 8 * ratio;
-    const isLeft = (chosen > at && chosen - at < width) || at + width > bbox.left + bbox.width;
-    ctx.textBaseline = "bottom";
-    this.write("base", isLeft ? at - width + 4 * ratio : at + 4 * ratio, bbox.top + bbox.height - 6 * ratio);
-  }
-
-  // The tide mark: a dotted line at the height, a ring at the moment and a
-  // swallow-tailed flag.
-  private drawFlag(flag: Flag, ink: string): void {
-    const { ctx, bbox } = this.plot;
-    const ratio = devicePixelRatio * textScale();
-    const x = this.plot.valToPos(flag.at, "x", true);
-    const y = this.plot.valToPos(flag.bytes, "y", true);
-    ctx.strokeStyle = ink;
-    ctx.lineWidth = 1.25 * ratio;
-    ctx.setLineDash([1.5 * ratio, 3 * ratio]);
-    ctx.beginPath();
-    ctx.moveTo(bbox.left, y);
-    ctx.lineTo(bbox.left + bbox.width, y);
-    ctx.stroke();
-    ctx.setLineDash([]);
-    if (x < bbox.left || x > bbox.left + bbox.width) return;
-    ctx.beginPath();
-    ctx.moveTo(x, bbox.top - 6 * ratio);
-    ctx.lineTo(x, y);
-    ctx.stroke();
-    ctx.fillStyle = token("bg");
-    ctx.beginPath();
-    ctx.arc(x, y, 4 * ratio, 0, 2 * Math.PI);
-    ctx.fill();
-    ctx.stroke();
-    ctx.font = `600 ${12 * ratio}px ${FONT}`;
-    const width = ctx.measureText(flag.text).width + 18 * ratio;
-    const height = 20 * ratio;
-    const top = bbox.top - 6 * ratio - height;
-    // It flies to the side where there is room.
-    const isLeft = x + width > bbox.left + bbox.width + this.data.labelRoom * ratio;
-    const tip = isLeft ? x - width : x + width;
-    const notch = isLeft ? tip + 6 * ratio : tip - 6 * ratio;
-    ctx.fillStyle = ink;
-    ctx.beginPath();
-    ctx.moveTo(x, top);
-    ctx.lineTo(tip, top);
-    ctx.lineTo(notch, top + height / 2);
-    ctx.lineTo(tip, top + height);
-    ctx.lineTo(x, top + height);
-    ctx.closePath();
-    ctx.fill();
-    ctx.fillStyle = token("on-ink");
-    ctx.textBaseline = "middle";
-    ctx.fillText(flag.text, isLeft ? tip + 10 * ratio : x + 8 * ratio, top + height / 2);
   }
 }

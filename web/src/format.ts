@@ -42,7 +42,7 @@ export function percent(part: number, whole: number): string {
   if (share < 0.1) return "<0.1";
   // Never all while something is missing.
   if (share >= 99.5 && part < whole) return (Math.floor(share * 10) / 10).toFixed(1);
-  return share < 9.95 ? share.toFixed(1) : share.toFixed(0);
+  return share < 9.95 ? share.toFixed(1) : count(Math.round(share));
 }
 
 export const count = (number: number): string => number.toLocaleString("en-US");

@@ -152,6 +152,9 @@ export function Waiting({ view }: { view: View }): ComponentChildren {
       </State>
     );
   }
+  if (load?.failure && view === "stacks" && !load.failure.mayPass && isLive()) {
+    return <State title="No stacks are recorded">`tidemark serve --with trace`, as root, records which code of the kernel takes pages.</State>;
+  }
   if (load?.failure) {
     return (
       <State title={recordingName.value === null ? visible(load.failure.what) : `${visible(recordingName.value)} cannot be shown`}>

@@ -32,6 +32,7 @@ test("a percentage is never 0 for something nor 100 for less than all", () => {
   assert.equal(percent(1, 100_000), "<0.1");
   assert.equal(percent(31, 1000), "3.1");
   assert.equal(percent(44, 100), "44");
+  assert.equal(percent(17_351, 100), "17,351");
   assert.equal(percent(99_999, 100_000), "99.9");
   assert.equal(percent(996, 1000), "99.6");
   assert.equal(percent(100, 100), "100");
