@@ -149,6 +149,32 @@ class Scraped(unittest.TestCase):
             self.assertLess(peak(server.scrape("a")), spike, "it is of one window")
             self.assertGreaterEqual(peak(server.scrape("b")), spike)
 
+    def test_one_that_came_and_went_between_scrapes_is_told_by_name(self):
+        folder = scratch(self)
+        spike = 200 << 20
+        with Metrics("--pss-interval", "never", "--sample", "50ms") as server:
+            server.scrape("a")
+            process = hold(folder, "tmburst", HOLD.format(bytes=spike))
+            self.addCleanup(end, process)
+
+            def rss():
+                return values(server.scrape("b"), "tidemark_program_bytes",
+                              program="tmburst", measure="rss")
+
+            # Until a reading has seen it, and one has missed it.
+            self.assertTrue(wait_for(lambda: rss() and rss()[0] >= spike, 30))
+            end(process)
+            self.assertTrue(wait_for(lambda: not rss(), 30))
+            samples = server.scrape("a")
+            self.assertGreaterEqual(values(
+                samples, "tidemark_program_peak_bytes", program="tmburst")[0], spike)
+            self.assertEqual(values(samples, "tidemark_program_processes",
+                                    program="tmburst"), [0])
+            self.assertEqual(values(samples, "tidemark_program_bytes",
+                                    program="tmburst"), [])
+            self.assertEqual(values(server.scrape("a"), "tidemark_program_peak_bytes",
+                                    program="tmburst"), [], "it is of one window")
+
     @unittest.skipUnless(is_root(), "only root can become another user")
     def test_works_unprivileged_with_what_it_can_read(self):
         samples = parse(run("metrics", user=NOBODY).stdout)
