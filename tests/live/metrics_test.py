@@ -87,8 +87,11 @@ class Scraped(unittest.TestCase):
     def test_promtool_has_nothing_to_say(self):
         with Metrics() as server:
             text = fetch(server.url)[2]
-        done = promtool("check", "metrics", text=text)
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        # And of what is printed, as the help says.
+        for text in (text, run("metrics", "-q").stdout):
+            done = promtool("check", "metrics", text=text)
+            self.assertEqual((done.returncode, done.stdout, done.stderr),
+                             (0, "", ""))
 
     def test_both_formats_by_what_is_asked_for(self):
         with Metrics() as server:
@@ -107,6 +110,9 @@ class Scraped(unittest.TestCase):
             self.assertEqual(fetch(server.url, {"Host": "evil.example"})[0], 403)
             self.assertEqual(fetch(server.url.replace("/metrics", "/api/now/ps"))[0], 404)
             self.assertEqual(fetch(server.url, method="POST")[0], 405)
+            status, _, text = fetch(server.url + "x")
+            self.assertEqual(status, 404)
+            self.assertIn("/metrics has the numbers", text)
         with Metrics("--token-file", folder / "token") as server:
             self.assertEqual(fetch(server.url)[0], 403)
             self.assertEqual(fetch(
