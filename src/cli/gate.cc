@@ -44,6 +44,7 @@ struct GateOptions {
   std::string baseline_path;
   bool bootstraps = false;
   bool accepts = false;
+  std::string summary_path;
   CommonOptions common;
 };
 
@@ -217,6 +218,12 @@ base::Result<ExitCode> run_gate(const GateOptions& options) {
   if (!roots) return roots.error();
   base::Result<Output> output = Output::open(options.common.output_path);
   if (!output) return output.error();
+  std::optional<Output> summary;
+  if (!options.summary_path.empty()) {
+    base::Result<Output> opened = Output::open_behind(options.summary_path);
+    if (!opened) return opened.error();
+    summary.emplace(std::move(*opened));
+  }
   base::Result<std::vector<model::GateRun>> runs =
       make_runs(options, *roots, input->metric);
   if (!runs) return runs.error();
@@ -232,6 +239,7 @@ base::Result<ExitCode> run_gate(const GateOptions& options) {
                            "'; --bootstrap writes it");
   }
   status = print_report(options, report, *output);
+  if (status && summary) status = summary->write(view::gate_markdown(report));
   if (status && is_kept) {
     status = write_baseline(options, *roots, report, std::move(*baseline));
   }
@@ -302,6 +310,9 @@ void add_gate_options(OptionTable& table, GateOptions& o) {
                });
   table.value("-o,--output", "FILE", "write the result there; - is stdout",
               o.common.output_path);
+  table.value("--summary", "FILE",
+              "add it there too, as Markdown: $GITHUB_STEP_SUMMARY",
+              o.summary_path);
   table.flag("-q,--quiet", "no remarks on standard error", o.common.quiet);
   table.flag("-h,--help", "this text", o.common.help);
   table.command_after_dashes("COMMAND", "what to run, with its arguments",

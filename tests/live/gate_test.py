@@ -101,6 +101,17 @@ class Gate(unittest.TestCase):
         self.assertEqual(done.stderr.count("from the command\n"), 2)
         self.assertIn("| budget | 1.00 GiB |", done.stdout)
 
+    def test_a_summary_is_added_beside_the_report(self):
+        summary = pathlib.Path(self.folder.name) / "summary.md"
+        summary.write_text("what was there\n")
+        for _ in range(2):
+            report = self.gate("--metric", "rss", "--budget", "1G", "--summary", str(summary),
+                               command=holding(10))
+            self.assertEqual(report["verdict"], "within")
+        text = summary.read_text()
+        self.assertTrue(text.startswith("what was there\n### Memory of "), text)
+        self.assertEqual(text.count("| budget | 1.00 GiB |"), 2)
+
     def test_recordings_are_runs(self):
         paths = []
         for i in range(3):
