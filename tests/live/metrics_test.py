@@ -181,6 +181,37 @@ class Scraped(unittest.TestCase):
             self.assertEqual(values(server.scrape("a"), "tidemark_program_peak_bytes",
                                     program="tmburst"), [], "it is of one window")
 
+    def test_a_group_that_came_and_went_is_told_by_its_path(self):
+        python = named_python(scratch(self), "tmgroup")
+        spike = 150 << 20
+        with Metrics("--pss-interval", "never", "--sample", "50ms") as server:
+            server.scrape("a")
+            # It runs in a control group of its own, where one can be made.
+            with subprocess.Popen(
+                    [TIDEMARK, "run", "--", python, "-S", "-E", "-c",
+                     f"x = bytearray({spike}); import sys; sys.stdin.read()"],
+                    stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                def rows(family, scraper="b"):
+                    return {its["cgroup"]: value for name, its, value
+                            in server.scrape(scraper) if name == family
+                            and its["cgroup"].endswith(f"/tidemark-{process.pid}")}
+
+                def was_read():
+                    rss = values(server.scrape("b"), "tidemark_program_bytes",
+                                 program="tmgroup", measure="rss")
+                    return rss and rss[0] >= spike and rows("tidemark_cgroup_bytes")
+
+                try:
+                    seen = wait_for(was_read, 20)
+                finally:
+                    process.communicate()
+            if not seen:
+                self.skipTest("no control group of its own could be made")
+            self.assertTrue(wait_for(lambda: not rows("tidemark_cgroup_bytes"), 30))
+            peaks = rows("tidemark_cgroup_peak_bytes", "a")
+            self.assertEqual(set(peaks), set(seen))
+            self.assertGreaterEqual(min(peaks.values()), spike)
+
     @unittest.skipUnless(is_root(), "only root can become another user")
     def test_works_unprivileged_with_what_it_can_read(self):
         samples = parse(run("metrics", user=NOBODY).stdout)
