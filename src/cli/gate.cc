@@ -206,6 +206,29 @@ base::Result<std::vector<model::GateRun>> make_runs(const GateOptions& options,
       roots, {options.common, metric, options.command, options.run_count});
 }
 
+struct GateOutputs {
+  Output report;
+  std::optional<Output> summary;
+};
+
+// Also whether a baseline can be written: hours of runs must not end with that
+// it cannot.
+base::Result<GateOutputs> open_outputs(const GateOptions& options) {
+  if (options.bootstraps || options.accepts) {
+    const base::Result<PendingFile> room =
+        PendingFile::reserve(options.baseline_path);
+    if (!room) return room.error();
+  }
+  base::Result<Output> report = Output::open(options.common.output_path);
+  if (!report) return report.error();
+  GateOutputs outputs = {std::move(*report), std::nullopt};
+  if (options.summary_path.empty()) return outputs;
+  base::Result<Output> summary = Output::open_behind(options.summary_path);
+  if (!summary) return summary.error();
+  outputs.summary.emplace(std::move(*summary));
+  return outputs;
+}
+
 base::Result<ExitCode> run_gate(const GateOptions& options) {
   base::Status status = check_options(options);
   if (!status) return status.error();
@@ -216,14 +239,8 @@ base::Result<ExitCode> run_gate(const GateOptions& options) {
   if (!input) return input.error();
   base::Result<source::Roots> roots = source::open_roots("");
   if (!roots) return roots.error();
-  base::Result<Output> output = Output::open(options.common.output_path);
-  if (!output) return output.error();
-  std::optional<Output> summary;
-  if (!options.summary_path.empty()) {
-    base::Result<Output> opened = Output::open_behind(options.summary_path);
-    if (!opened) return opened.error();
-    summary.emplace(std::move(*opened));
-  }
+  base::Result<GateOutputs> outputs = open_outputs(options);
+  if (!outputs) return outputs.error();
   base::Result<std::vector<model::GateRun>> runs =
       make_runs(options, *roots, input->metric);
   if (!runs) return runs.error();
@@ -238,8 +255,10 @@ base::Result<ExitCode> run_gate(const GateOptions& options) {
     report.notes.push_back(options.baseline_path + " has no '" + report.name +
                            "'; --bootstrap writes it");
   }
-  status = print_report(options, report, *output);
-  if (status && summary) status = summary->write(view::gate_markdown(report));
+  status = print_report(options, report, outputs->report);
+  if (status && outputs->summary) {
+    status = outputs->summary->write(view::gate_markdown(report));
+  }
   if (status && is_kept) {
     status = write_baseline(options, *roots, report, std::move(*baseline));
   }

@@ -94,6 +94,15 @@ class Gate(unittest.TestCase):
                   "--budget", "1M", command=holding(10), code=10)
         self.assertFalse(self.baseline.exists())
 
+    def test_a_baseline_that_cannot_be_written_is_told_before_the_runs(self):
+        mark = pathlib.Path(self.folder.name) / "ran"
+        done = run("gate", "--metric", "rss", "--baseline", f"{self.folder.name}/no/mem.json",
+                   "--bootstrap", "--", "touch", mark, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no/mem.json", done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertFalse(mark.exists())
+
     def test_what_the_command_prints_is_not_the_report(self):
         done = run("gate", "--metric", "rss", "-n", "2", "--budget", "1G", "--format", "md",
                    "--", "sh", "-c", "echo from the command")
