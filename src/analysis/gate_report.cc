@@ -182,6 +182,8 @@ GateReport make_gate_report(const GateInput& input) {
   report.verdict = verdict_of(report.checks);
   if (report.checks.empty()) {
     report.because = "there is neither a budget nor a baseline";
+  } else if (report.verdict == GateVerdict::Undecided) {
+    report.because = "the median may lie on either side of a limit";
   }
   if (values.size() == 1) {
     report.notes.emplace_back("one run tells nothing of the spread");

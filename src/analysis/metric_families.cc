@@ -299,9 +299,14 @@ void add_cgroups(const MetricsInput& input, Families& families) {
       if (has_any) add_known(bytes, labels, "pss", use.pss.known_bytes());
     }
     const uint64_t* peak = input.peaks.find(PeakScope::Cgroup, group.path);
-    if (!group.charged_bytes) continue;
+    if (!group.charged_bytes && peak == nullptr) continue;
     peaks.add(labels, "charged",
-              std::max(*group.charged_bytes, peak == nullptr ? 0 : *peak));
+              std::max(group.charged_bytes.value.value_or(0),
+                       peak == nullptr ? 0 : *peak));
+  }
+  for (const std::string& path : input.gone_cgroups) {
+    const uint64_t* peak = input.peaks.find(PeakScope::Cgroup, path);
+    if (peak != nullptr) peaks.add(group_labels(path), "charged", *peak);
   }
 }
 

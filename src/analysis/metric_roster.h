@@ -18,6 +18,7 @@ namespace tidemark::analysis {
 struct RankedName {
   std::string name;
   uint64_t bytes = 0;
+  bool operator==(const RankedName&) const = default;
 };
 
 class MetricRoster {

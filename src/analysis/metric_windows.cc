@@ -15,6 +15,18 @@ const uint64_t* PeakWindow::find(PeakScope scope,
   return found == bytes.end() ? nullptr : &found->second;
 }
 
+std::vector<std::string> PeakWindow::names_from(PeakScope scope,
+                                                uint64_t least_bytes) const {
+  const char mark = peak_key(scope, "").front();
+  std::vector<std::string> names;
+  for (const auto& [key, peak] : bytes) {
+    if (peak >= least_bytes && key.front() == mark) {
+      names.push_back(key.substr(1));
+    }
+  }
+  return names;
+}
+
 void MetricWindows::raise(PeakWindow& window, const std::string& key,
                           uint64_t bytes) const {
   const auto found = window.bytes.find(key);
@@ -42,6 +54,11 @@ void MetricWindows::forget_oldest() {
   const auto oldest = std::ranges::min_element(
       scrapers_, {}, [](const auto& entry) { return entry.second.began_ns; });
   if (oldest != scrapers_.end()) scrapers_.erase(oldest);
+}
+
+const PeakWindow* MetricWindows::open_window(const std::string& scraper) const {
+  const auto known = scrapers_.find(scraper);
+  return known == scrapers_.end() ? nullptr : &known->second.window;
 }
 
 PeakWindow MetricWindows::take(const std::string& scraper, uint64_t now_ns,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace tidemark::analysis {
 
@@ -22,6 +23,9 @@ struct PeakWindow {
   std::unordered_map<std::string, uint64_t> bytes;
 
   const uint64_t* find(PeakScope scope, const std::string& name) const;
+  // Whose peak is at least that, in any order.
+  std::vector<std::string> names_from(PeakScope scope,
+                                      uint64_t least_bytes) const;
 };
 
 struct WindowLimits {
@@ -44,6 +48,10 @@ class MetricWindows {
   // window is the mark, also when no reading fell on it.
   using Marks = std::unordered_map<std::string, uint64_t>;
   PeakWindow take(const std::string& scraper, uint64_t now_ns, Marks marks);
+
+  // The window that the next take() will end, as far as it has come; null for a
+  // scraper that has not asked before.
+  const PeakWindow* open_window(const std::string& scraper) const;
 
   size_t scraper_count() const { return scrapers_.size(); }
 

@@ -70,8 +70,12 @@ void add_programs(const MetricsInput& input, Families& families) {
   FamilyWriter peaks(families, kProgramPeakBytes);
   FamilyWriter counts(families, kProgramProcesses);
   FamilyWriter unread(families, kProgramUnread);
-  for (const auto& [name, sums] :
-       sum_programs(input.processes, input.shares, &input.programs)) {
+  Programs programs =
+      sum_programs(input.processes, input.shares, &input.programs);
+  // Those that are chosen for a peak and have ended since have that alone.
+  for (const std::string& name : input.programs)
+    programs.try_emplace(name);
+  for (const auto& [name, sums] : programs) {
     const std::vector<MetricLabel> labels = {
         {"program", base::valid_utf8(name)}};
     counts.add(labels, static_cast<double>(sums.process_count));
@@ -124,6 +128,19 @@ void add_processes(const MetricsInput& input, size_t limit,
   }
 }
 
+// Those of the window that are not among the ranked: they are there no more.
+void add_gone(PeakScope scope, const PeakWindow& peaks,
+              std::vector<RankedName>& ranks) {
+  std::unordered_set<std::string> present;
+  for (const RankedName& rank : ranks)
+    present.insert(rank.name);
+  for (std::string& name : peaks.names_from(scope, kLeastGonePeakBytes)) {
+    if (present.contains(name)) continue;
+    const uint64_t bytes = *peaks.find(scope, name);
+    ranks.push_back({std::move(name), bytes});
+  }
+}
+
 // Drops from the end what is beyond the limit: the scopes with most rows and
 // least meaning stand last.
 uint64_t cut_to(size_t limit, Families& families) {
@@ -144,7 +161,8 @@ void add_rows(const MetricsInput& input, const MetricsLimits& limits,
               Families& families) {
   const std::pair<const char*, std::pair<size_t, size_t>> scopes[] = {
       {"program", {input.programs.size(), limits.program_count}},
-      {"cgroup", {input.cgroups.size(), limits.cgroup_count}},
+      {"cgroup",
+       {input.cgroups.size() + input.gone_cgroups.size(), limits.cgroup_count}},
       {"process",
        {std::min(limits.process_count, input.processes.size()),
         limits.process_count}},
@@ -185,7 +203,19 @@ std::vector<RankedName> rank_programs(
     ranks.push_back({name, std::max({footprint > 0 ? footprint : sums.rss_bytes,
                                      peak == nullptr ? 0 : *peak})});
   }
+  add_gone(PeakScope::Program, peaks, ranks);
   return ranks;
+}
+
+std::vector<RankedName> rank_groups(std::vector<RankedName> groups,
+                                    const PeakWindow* peaks) {
+  if (peaks == nullptr) return groups;
+  for (RankedName& group : groups) {
+    const uint64_t* peak = peaks->find(PeakScope::Cgroup, group.name);
+    if (peak != nullptr) group.bytes = std::max(group.bytes, *peak);
+  }
+  add_gone(PeakScope::Cgroup, *peaks, groups);
+  return groups;
 }
 
 std::vector<MetricFamily> make_metrics(const MetricsInput& input,

@@ -84,6 +84,7 @@ struct MetricsInput {
   const SystemReport* system = nullptr;
   std::vector<CountedProcess> processes;
   std::vector<model::Cgroup> cgroups;        // the chosen
+  std::vector<std::string> gone_cgroups;     // chosen, and there no more
   std::unordered_set<std::string> programs;  // the chosen
   const ShareReading* shares = nullptr;      // null before the first
   std::optional<TraceHeight> trace;
@@ -91,11 +92,21 @@ struct MetricsInput {
   ReaderFacts reader;
 };
 
+// What came and went between two scrapes is told when its peak was at least
+// this. A machine starts many more things than a scraper finds running, each
+// maybe under a name of its own, and the small ones would take the places.
+inline constexpr uint64_t kLeastGonePeakBytes = uint64_t{64} << 20;
+
 // What each program counts for when those with series are chosen: PSS with huge
 // pages and swap where read, else RSS, or its peak of the window if higher.
 std::vector<RankedName> rank_programs(
     const std::vector<CountedProcess>& processes, const ShareReading* shares,
     const PeakWindow& peaks);
+
+// The same of groups, by what each is charged for now. `peaks` is null for a
+// scraper that has no window yet.
+std::vector<RankedName> rank_groups(std::vector<RankedName> groups,
+                                    const PeakWindow* peaks);
 
 std::vector<model::MetricFamily> make_metrics(const MetricsInput& input,
                                               const MetricsLimits& limits);

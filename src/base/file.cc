@@ -33,6 +33,8 @@ struct CloseDir {
 }  // namespace
 
 std::string Directory::join(std::string_view name) const {
+  // As openat() and its like take it.
+  if (name.starts_with('/')) return std::string(name);
   if (path.ends_with('/')) return path + std::string(name);
   return path + "/" + std::string(name);
 }

@@ -7,7 +7,6 @@
 #include <memory>
 #include <utility>
 
-#include "analysis/composition.h"
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/text.h"
@@ -26,7 +25,6 @@
 #include "view/csv/export.h"
 #include "view/json/export.h"
 #include "view/profile/perfetto.h"
-#include "view/text/folded.h"
 
 namespace tidemark::cli {
 namespace {
@@ -67,8 +65,22 @@ struct Span {
   int64_t last = 0;
 };
 
-bool is_profile(ExportFormat format) {
-  return format == ExportFormat::Pprof || format == ExportFormat::Speedscope;
+// What is made of stacks, and of one moment.
+std::optional<ProfileFormat> profile_format(ExportFormat format) {
+  switch (format) {
+    case ExportFormat::Folded:
+      return ProfileFormat::Folded;
+    case ExportFormat::Pprof:
+      return ProfileFormat::Pprof;
+    case ExportFormat::Speedscope:
+      return ProfileFormat::Speedscope;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool is_binary(ExportFormat format) {
+  return format == ExportFormat::Pprof || format == ExportFormat::Perfetto;
 }
 
 bool is_database(ExportFormat format) {
@@ -106,9 +118,7 @@ base::Status check_span_options(const ExportOptions& options) {
         "--at, --since with --until, and --from-tick with --to-tick exclude "
         "each other");
   }
-  const bool is_of_moment =
-      options.format == ExportFormat::Folded || is_profile(options.format);
-  if (is_of_moment && (has_ticks || has_times)) {
+  if (profile_format(options.format) && (has_ticks || has_times)) {
     return base::fail(ErrorKind::Misused, "stacks are of one moment",
                       "choose it with --at");
   }
@@ -119,12 +129,10 @@ base::Result<Span> find_span(const store::Recording& recording,
                              const ExportOptions& options) {
   const std::vector<RecordedTick>& ticks = recording.ticks();
   Span span = {ticks.front().id, ticks.back().id};
-  std::string at = options.at;
-  if (at.empty() && options.format == ExportFormat::Folded) at = "peak";
   // It looks for its moments itself.
-  if (is_profile(options.format)) return Span{};
-  if (!at.empty()) {
-    base::Result<size_t> index = find_moment_or_peak(recording, at);
+  if (profile_format(options.format)) return Span{};
+  if (!options.at.empty()) {
+    base::Result<size_t> index = find_moment_or_peak(recording, options.at);
     if (!index) return index.error();
     return Span{ticks[*index].id, ticks[*index].id};
   }
@@ -232,14 +240,26 @@ struct ExportJob {
   }
 };
 
+base::Status export_perfetto(const ExportJob& job, Output& output) {
+  model::TraceCourse course;
+  // The trace is of all; whoever asks for one process wants nothing else.
+  if (job.processes.empty()) {
+    base::Result<model::TraceCourse> read =
+        job.recording.trace_course(job.span.first, job.span.last);
+    if (!read) return read.error();
+    course = std::move(*read);
+  }
+  view::PerfettoTrace perfetto(std::move(course));
+  return job.walk([&](const Moment& moment) {
+    return output.write(perfetto.packets(moment));
+  });
+}
+
 base::Status export_text(const ExportJob& job, Output& output) {
   const ExportOptions& options = job.options;
-  if (is_profile(options.format)) {
+  if (const auto format = profile_format(options.format)) {
     base::Result<std::string> profile = export_profile(
-        job.recording,
-        {options.format == ExportFormat::Pprof ? ProfileFormat::Pprof
-                                               : ProfileFormat::Speedscope,
-         options.at, job.processes, options.common});
+        job.recording, {*format, options.at, job.processes, options.common});
     return profile ? output.write(*profile) : profile.error();
   }
   const view::ExportTable table =
@@ -248,26 +268,13 @@ base::Status export_text(const ExportJob& job, Output& output) {
     base::Status status = output.write(view::export_csv_head(table));
     if (!status) return status;
   }
-  view::PerfettoTrace perfetto;
+  if (options.format == ExportFormat::Perfetto) {
+    return export_perfetto(job, output);
+  }
   return job.walk([&](const Moment& moment) {
-    switch (options.format) {
-      case ExportFormat::Perfetto:
-        return output.write(perfetto.packets(moment));
-      case ExportFormat::JsonLines:
-        return output.write(view::export_json_line(moment));
-      case ExportFormat::Folded: {
-        const analysis::Composition sum = analysis::compose(*moment.sample);
-        if (sum.undetailed_count > 0) {
-          print_note(options.common,
-                     fmt::format("{} of {} processes are not in it: their "
-                                 "mappings were not read",
-                                 sum.undetailed_count, sum.processes.size()));
-        }
-        return output.write(view::folded_stacks(*moment.sample));
-      }
-      default:
-        return output.write(view::export_csv_rows(table, moment));
-    }
+    return output.write(options.format == ExportFormat::JsonLines
+                            ? view::export_json_line(moment)
+                            : view::export_csv_rows(table, moment));
   });
 }
 
@@ -316,6 +323,20 @@ base::Status check_options(const ExportOptions& options) {
   return check_apart(options.path, options.common.output_path);
 }
 
+// Tables have rows of processes; one without any would seem to be of nothing.
+void tell_of_trace_alone(const ExportOptions& options,
+                         const store::Recording& recording) {
+  const bool has_trace_in_it = profile_format(options.format) ||
+                               options.format == ExportFormat::Perfetto;
+  if (has_trace_in_it || !recording.processes().empty()) return;
+  const base::Result<std::optional<model::RecordedTrace>> trace =
+      recording.trace();
+  if (!trace || !*trace) return;
+  print_note(options.common,
+             "no process was recorded, a trace alone; `tidemark trace " +
+                 base::visible(options.path) + " --json` prints it");
+}
+
 base::Result<ExitCode> run_export(const ExportOptions& options) {
   base::Status status = check_options(options);
   if (!status) return status.error();
@@ -328,11 +349,12 @@ base::Result<ExitCode> run_export(const ExportOptions& options) {
   if (!span) return span.error();
   const ExportJob job = {options, *recording, std::move(*processes), *span};
   const std::string& path = options.common.output_path;
-  if (is_profile(options.format) && is_stream(path) &&
-      ::isatty(STDOUT_FILENO) != 0 && options.format == ExportFormat::Pprof) {
-    return base::fail(ErrorKind::Misused, "a profile is nothing for a terminal",
-                      "tidemark export FILE.tdm --to pprof -o OUT.pb");
+  if (is_binary(options.format) && is_stream(path) &&
+      ::isatty(STDOUT_FILENO) != 0) {
+    return base::fail(ErrorKind::Misused, "this format is none for a terminal",
+                      "name a file with -o");
   }
+  tell_of_trace_alone(options, *recording);
   if (!is_database(options.format) && is_stream(path)) {
     base::Result<Output> output = Output::open(path);
     if (!output) return output.error();
@@ -433,9 +455,11 @@ Command export_command() {
       "machine; `jsonl` an object for each tick with every process and "
       "mapping; `sqlite` flat tables with one wide row for each tick, process "
       "and mapping; `folded` one moment as stacks for flame graph tools; "
-      "`pprof` and `speedscope` stacks of one moment and of the peak, or the "
-      "trace where that is all the recording has; "
-      "`perfetto` a trace with counters for each process and kind of memory; "
+      "`pprof` and `speedscope` stacks of one moment and of the peak; all "
+      "three "
+      "those of the trace where that is all the recording has; "
+      "`perfetto` a trace with counters for each process and kind of memory, "
+      "and for what each task of a trace holds; "
       "`memory-watcher` a database its own tools can read. Sizes are bytes "
       "and times UTC, but for memory-watcher, which wants KiB and local time. "
       "Where the mappings of a process were not read at a tick those of the "

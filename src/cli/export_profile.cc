@@ -8,6 +8,7 @@
 #include "cli/trace_recording.h"
 #include "view/profile/memory_profile.h"
 #include "view/profile/trace_profile.h"
+#include "view/text/folded.h"
 
 namespace tidemark::cli {
 namespace {
@@ -28,9 +29,15 @@ base::Result<std::string> trace_profile(const store::Recording& recording,
   base::Result<model::Trace> trace = recorded_trace(recording, *index);
   if (!trace) return trace.error();
   const view::TraceProfileOptions options = {at_peak};
-  return wanted.format == ProfileFormat::Pprof
-             ? view::trace_pprof(*trace, options)
-             : view::trace_speedscope(*trace, options);
+  switch (wanted.format) {
+    case ProfileFormat::Folded:
+      return view::trace_folded(*trace, options);
+    case ProfileFormat::Pprof:
+      return view::trace_pprof(*trace, options);
+    case ProfileFormat::Speedscope:
+      break;
+  }
+  return view::trace_speedscope(*trace, options);
 }
 
 void tell_missing(const CommonOptions& common, const model::Sample& sample) {
@@ -48,17 +55,20 @@ base::Result<std::string> export_profile(const store::Recording& recording,
   if (recording.processes().empty()) return trace_profile(recording, wanted);
   base::Result<size_t> moment = find_moment_or_peak(recording, word_of(wanted));
   if (!moment) return moment.error();
-  base::Result<size_t> peak = find_moment_or_peak(recording, "peak");
-  if (!peak) return peak.error();
   const model::RecordedTick& moment_tick = recording.ticks()[*moment];
-  const model::RecordedTick& peak_tick = recording.ticks()[*peak];
   base::Result<model::Sample> inuse =
       recording.sample_at(moment_tick.id, wanted.processes);
   if (!inuse) return inuse.error();
+  tell_missing(wanted.common, *inuse);
+  if (wanted.format == ProfileFormat::Folded) {
+    return view::folded_stacks(*inuse);
+  }
+  base::Result<size_t> peak = find_moment_or_peak(recording, "peak");
+  if (!peak) return peak.error();
+  const model::RecordedTick& peak_tick = recording.ticks()[*peak];
   base::Result<model::Sample> highest =
       recording.sample_at(peak_tick.id, wanted.processes);
   if (!highest) return highest.error();
-  tell_missing(wanted.common, *inuse);
   const view::MemoryProfile profile = {
       &*inuse, &*highest, moment_tick.realtime_ns, peak_tick.realtime_ns};
   return wanted.format == ProfileFormat::Pprof

@@ -1,5 +1,5 @@
-// `export` in the formats of profilers: a moment of a recording and its peak as
-// stacks, or the trace of one that has no processes.
+// `export` as stacks: a moment of a recording, with its peak where the format
+// has a place for both, or the trace of one that has no processes.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tidemark::cli {
 
-enum class ProfileFormat : uint8_t { Pprof, Speedscope };
+enum class ProfileFormat : uint8_t { Folded, Pprof, Speedscope };
 
 struct ProfileExport {
   ProfileFormat format = ProfileFormat::Pprof;

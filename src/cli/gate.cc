@@ -44,6 +44,7 @@ struct GateOptions {
   std::string baseline_path;
   bool bootstraps = false;
   bool accepts = false;
+  std::string summary_path;
   CommonOptions common;
 };
 
@@ -205,6 +206,29 @@ base::Result<std::vector<model::GateRun>> make_runs(const GateOptions& options,
       roots, {options.common, metric, options.command, options.run_count});
 }
 
+struct GateOutputs {
+  Output report;
+  std::optional<Output> summary;
+};
+
+// Also whether a baseline can be written: hours of runs must not end with that
+// it cannot.
+base::Result<GateOutputs> open_outputs(const GateOptions& options) {
+  if (options.bootstraps || options.accepts) {
+    const base::Result<PendingFile> room =
+        PendingFile::reserve(options.baseline_path);
+    if (!room) return room.error();
+  }
+  base::Result<Output> report = Output::open(options.common.output_path);
+  if (!report) return report.error();
+  GateOutputs outputs = {std::move(*report), std::nullopt};
+  if (options.summary_path.empty()) return outputs;
+  base::Result<Output> summary = Output::open_behind(options.summary_path);
+  if (!summary) return summary.error();
+  outputs.summary.emplace(std::move(*summary));
+  return outputs;
+}
+
 base::Result<ExitCode> run_gate(const GateOptions& options) {
   base::Status status = check_options(options);
   if (!status) return status.error();
@@ -215,8 +239,8 @@ base::Result<ExitCode> run_gate(const GateOptions& options) {
   if (!input) return input.error();
   base::Result<source::Roots> roots = source::open_roots("");
   if (!roots) return roots.error();
-  base::Result<Output> output = Output::open(options.common.output_path);
-  if (!output) return output.error();
+  base::Result<GateOutputs> outputs = open_outputs(options);
+  if (!outputs) return outputs.error();
   base::Result<std::vector<model::GateRun>> runs =
       make_runs(options, *roots, input->metric);
   if (!runs) return runs.error();
@@ -231,7 +255,10 @@ base::Result<ExitCode> run_gate(const GateOptions& options) {
     report.notes.push_back(options.baseline_path + " has no '" + report.name +
                            "'; --bootstrap writes it");
   }
-  status = print_report(options, report, *output);
+  status = print_report(options, report, outputs->report);
+  if (status && outputs->summary) {
+    status = outputs->summary->write(view::gate_markdown(report));
+  }
   if (status && is_kept) {
     status = write_baseline(options, *roots, report, std::move(*baseline));
   }
@@ -302,6 +329,9 @@ void add_gate_options(OptionTable& table, GateOptions& o) {
                });
   table.value("-o,--output", "FILE", "write the result there; - is stdout",
               o.common.output_path);
+  table.value("--summary", "FILE",
+              "add it there too, as Markdown: $GITHUB_STEP_SUMMARY",
+              o.summary_path);
   table.flag("-q,--quiet", "no remarks on standard error", o.common.quiet);
   table.flag("-h,--help", "this text", o.common.help);
   table.command_after_dashes("COMMAND", "what to run, with its arguments",

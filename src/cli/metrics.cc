@@ -62,9 +62,11 @@ class MetricsServer {
       return answers_.ask(std::move(route.scraper), route.metrics_format,
                           reply.send);
     }
-    if (route.kind != Route::Kind::Refuse) {
-      route.answer = view::error_answer(404, "there is nothing of that name",
-                                        "/metrics has the numbers");
+    constexpr unsigned kNotFound = 404;
+    if (route.kind != Route::Kind::Refuse || route.answer.status == kNotFound) {
+      route.answer =
+          view::error_answer(kNotFound, "there is nothing of that name",
+                             "/metrics has the numbers");
     }
     view::add_guarding_headers(route.answer);
     reply.send(std::move(route.answer));
@@ -123,8 +125,9 @@ base::Result<ExitCode> print_once(const MetricsCommandOptions& options,
   base::Result<std::vector<model::MetricFamily>> families =
       sampler.scrape("stdout");
   if (!families) return families.error();
-  base::Status status =
-      output->write(view::metrics_text(*families, MetricsFormat::OpenMetrics));
+  // Whoever prints it hands it on, and hardly a tool reads the newer format.
+  base::Status status = output->write(view::metrics_text(
+      *families, options.format.value_or(MetricsFormat::PrometheusText)));
   if (!status) return status.error();
   print_note(options.common, series_words(*families, options.sampling));
   return ExitCode::Done;

@@ -10,6 +10,9 @@ namespace {
 
 using base::ErrorKind;
 
+// Fewer could not even tell of the limit.
+constexpr uint64_t kLeastSeries = 10;
+
 Take duration_into(uint64_t& target) {
   return [&target](const std::string& word) -> base::Status {
     base::Result<uint64_t> ns = base::parse_duration(word);
@@ -19,14 +22,14 @@ Take duration_into(uint64_t& target) {
   };
 }
 
-Take count_into(size_t& target) {
-  return [&target](const std::string& word) -> base::Status {
+Take count_into(size_t& target, uint64_t least = 0) {
+  return [&target, least](const std::string& word) -> base::Status {
     constexpr uint64_t kMost = 10'000;
     const std::optional<uint64_t> count = base::parse_u64(word);
-    if (!count || *count > kMost) {
-      return base::fail(ErrorKind::Misused, "'" + word +
-                                                "' is no count from 0 to "
-                                                "10000");
+    if (!count || *count < least || *count > kMost) {
+      return base::fail(ErrorKind::Misused, "'" + word + "' is no count from " +
+                                                std::to_string(least) +
+                                                " to 10000");
     }
     target = static_cast<size_t>(*count);
     return base::Ok{};
@@ -93,6 +96,15 @@ void add_outputs(OptionTable& table, MetricsCommandOptions& options) {
               "time between two texts or pushes (default 15s)",
               duration_into(options.interval_ns));
   table.flag("--once", "write or push once and end", options.once);
+  table.choice("--format", {"prometheus", "openmetrics"},
+               "how it is printed: text 0.0.4 (default), which tools take, or "
+               "OpenMetrics 1.0",
+               [&options](const std::string& word) -> base::Status {
+                 options.format = word == "openmetrics"
+                                      ? view::MetricsFormat::OpenMetrics
+                                      : view::MetricsFormat::PrometheusText;
+                 return base::Ok{};
+               });
 }
 
 void add_bounds(OptionTable& table, watch::MetricsOptions& sampling) {
@@ -126,7 +138,7 @@ void add_bounds(OptionTable& table, watch::MetricsOptions& sampling) {
               "new)",
               count_into(sampling.limits.process_count));
   table.value("--series-limit", "N", "series in all (default 5000)",
-              count_into(sampling.limits.series_count));
+              count_into(sampling.limits.series_count, kLeastSeries));
   table.flag("--no-vms", "leave VMs and their guests alone",
              [&sampling] { sampling.shares.with_vms = false; });
 }
@@ -166,6 +178,12 @@ base::Status check_metrics_options(const MetricsCommandOptions& options) {
   if (options.once && !options.listen.empty()) {
     return base::fail(ErrorKind::Misused,
                       "--once and --listen exclude each other");
+  }
+  const bool prints = options.listen.empty() && options.textfile.empty() &&
+                      options.push_url.empty();
+  if (options.format && !prints) {
+    return base::fail(ErrorKind::Misused, "--format is of what is printed",
+                      "scrapers say themselves what they want");
   }
   return base::Ok{};
 }

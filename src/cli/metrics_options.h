@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
 #include "model/metrics.h"
+#include "view/exchange/openmetrics.h"
 #include "watch/metrics_sampler.h"
 
 namespace tidemark::cli {
@@ -24,6 +26,7 @@ struct MetricsCommandOptions {
   uint64_t queue_bytes = uint64_t{64} << 20;
   uint64_t interval_ns = uint64_t{15} * 1'000'000'000;
   std::vector<model::MetricLabel> labels;
+  std::optional<view::MetricsFormat> format;  // of what is printed
   bool once = false;
   bool with_trace = false;
 };

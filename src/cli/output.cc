@@ -48,14 +48,23 @@ base::Result<Output> Output::open(const std::string& path) {
     }
     return output;
   }
+  return open_file(path, O_TRUNC);
+}
+
+base::Result<Output> Output::open_behind(const std::string& path) {
+  return open_file(path, O_APPEND);
+}
+
+base::Result<Output> Output::open_file(const std::string& path, int flags) {
   if (is_database(path)) {
     return base::fail(base::ErrorKind::Misused,
                       path + " is a recording and is not written over",
                       "name another file, or remove it first");
   }
+  Output output;
   output.name_ = path;
   output.file_ = base::Fd(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | flags, 0666));
   if (!output.file_) return base::fail_errno("cannot write " + path, errno);
   return output;
 }

@@ -14,6 +14,8 @@ class Output {
  public:
   // "" and "-" are standard output; a file is created or truncated.
   static base::Result<Output> open(const std::string& path);
+  // Behind what is in the file, which is created if it is not there.
+  static base::Result<Output> open_behind(const std::string& path);
   // For commands whose standard output belongs to somebody else.
   static Output standard_error();
 
@@ -24,6 +26,8 @@ class Output {
   int fd() const { return file_ ? file_.get() : standard_fd_; }
 
  private:
+  static base::Result<Output> open_file(const std::string& path, int flags);
+
   base::Fd file_;  // empty for a standard stream
   int standard_fd_ = 1;
   std::string name_;

@@ -311,6 +311,10 @@ base::Result<std::optional<model::RecordedTrace>> Recording::trace() const {
 base::Result<model::Trace> Recording::trace_at(int64_t tick) const {
   return reader_->trace_at(tick);
 }
+base::Result<model::TraceCourse> Recording::trace_course(int64_t first,
+                                                         int64_t last) const {
+  return reader_->trace_course(first, last);
+}
 base::Result<std::optional<model::RecordedVms>> Recording::vms() const {
   return reader_->vms();
 }

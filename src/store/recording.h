@@ -17,6 +17,7 @@
 #include "model/sample.h"
 #include "model/timeline.h"
 #include "model/trace.h"
+#include "model/trace_course.h"
 
 namespace tidemark::store {
 
@@ -91,6 +92,10 @@ class Recording {
   // As it was read at the tick, or last before it; NotFound where it had not
   // begun. What rises is kept of the last one alone: others have no lows.
   base::Result<model::Trace> trace_at(int64_t tick) const;
+  // What its tasks held from `first` to `last`, in one pass; empty when page
+  // allocations were not followed.
+  base::Result<model::TraceCourse> trace_course(int64_t first,
+                                                int64_t last) const;
 
   // Empty when virtual machines were not read.
   base::Result<std::optional<model::RecordedVms>> vms() const;

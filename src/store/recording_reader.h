@@ -1,9 +1,9 @@
-// The inside of store::Recording. Its methods are in ten files: loading
+// The inside of store::Recording. Its methods are in eleven files: loading
 // (recording.cc), one moment (recording_moment.cc, recording_mappings.cc), all
 // moments of a span (recording_walk.cc), sums over time (recording_sums.cc,
 // recording_bands.cc), lists (recording_lists.cc), the machine
 // (recording_machine.cc), virtual machines (recording_vms.cc), and the trace
-// (recording_trace.cc).
+// (recording_trace.cc, recording_trace_course.cc).
 #pragma once
 
 #include <cstdint>
@@ -94,6 +94,7 @@ class Recording::Reader {
   base::Result<std::vector<TableSize>> table_sizes();
   base::Result<std::optional<model::RecordedTrace>> trace();
   base::Result<model::Trace> trace_at(int64_t tick);
+  base::Result<model::TraceCourse> trace_course(int64_t first, int64_t last);
   base::Result<std::optional<model::RecordedVms>> vms();
   base::Status walk_vms(int64_t first, int64_t last, const VmVisitor& visit);
 
@@ -166,6 +167,11 @@ class Recording::Reader {
                                  model::Trace& trace);
   base::Status read_trace_lows(uint64_t count, const TraceParts& parts,
                                model::Trace& trace);
+  base::Status load_course_tasks(model::TraceCourse& course,
+                                 std::map<int64_t, uint32_t>& index);
+  base::Status load_course_steps(int64_t first, int64_t last,
+                                 const std::map<int64_t, uint32_t>& index,
+                                 model::TraceCourse& course);
   struct VmParts;
   base::Status load_vm_heads(VmParts& parts);
   base::Status load_vm_ticks(int64_t first, int64_t last, VmParts& parts);

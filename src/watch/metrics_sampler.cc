@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/clock.h"
@@ -131,24 +132,31 @@ std::vector<analysis::CountedProcess> MetricsSampler::counted_processes() {
   return processes;
 }
 
-MetricsSampler::Chosen MetricsSampler::choose_groups(uint64_t until_ns) {
+MetricsSampler::Chosen MetricsSampler::choose_groups(const std::string& scraper,
+                                                     uint64_t until_ns) {
   std::vector<analysis::RankedName> ranked;
+  std::unordered_set<std::string> present;
   {
     const std::lock_guard lock(counters_mutex_);
     for (const auto& [path, row] : counters_.groups()) {
-      if (row.is_known) ranked.push_back({path, row.charged_bytes});
+      if (!row.is_known) continue;
+      ranked.push_back({path, row.charged_bytes});
+      present.insert(path);
     }
+    ranked =
+        analysis::rank_groups(std::move(ranked), windows_.open_window(scraper));
   }
+  Chosen chosen;
   std::vector<std::string> paths;
   for (const std::string& path :
        cgroup_roster_.choose(std::move(ranked), base::monotonic_ns())) {
-    paths.push_back(path);
+    (present.contains(path) ? paths : chosen.gone).push_back(path);
   }
+  std::ranges::sort(chosen.gone);
   // Shorter paths are the larger groups: should the time be over they are told.
   std::ranges::sort(paths, [](const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
   });
-  Chosen chosen;
   for (const std::string& path : paths) {
     chosen.was_cut_short = base::monotonic_ns() > until_ns;
     if (chosen.was_cut_short) break;
@@ -181,7 +189,7 @@ base::Result<std::vector<model::MetricFamily>> MetricsSampler::scrape(
   const uint64_t begun = base::monotonic_ns();
   base::Status status = read_ledger();
   if (!status) return status.error();
-  Chosen chosen = choose_groups(begun + options_.scrape_limit_ns);
+  Chosen chosen = choose_groups(scraper, begun + options_.scrape_limit_ns);
   analysis::MetricWindows::Marks marks;
   for (const model::Cgroup& group : chosen.cgroups) {
     if (!group.peak_bytes) continue;
@@ -194,6 +202,7 @@ base::Result<std::vector<model::MetricFamily>> MetricsSampler::scrape(
   input.processes = counted_processes();
   input.trace = trace_height();
   input.cgroups = std::move(chosen.cgroups);
+  input.gone_cgroups = std::move(chosen.gone);
   {
     const std::lock_guard windows(counters_mutex_);
     input.peaks =

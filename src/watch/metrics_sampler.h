@@ -59,13 +59,14 @@ class MetricsSampler {
  private:
   struct Chosen {
     std::vector<model::Cgroup> cgroups;
+    std::vector<std::string> gone;  // they had a peak in the window
     bool was_cut_short = false;
   };
 
   void note_peaks(const std::optional<model::MemInfo>& meminfo);
   base::Status read_ledger();
   std::vector<analysis::CountedProcess> counted_processes();
-  Chosen choose_groups(uint64_t until_ns);
+  Chosen choose_groups(const std::string& scraper, uint64_t until_ns);
   analysis::ReaderFacts reader_facts(bool was_cut_short);
   std::optional<analysis::TraceHeight> trace_height();
 

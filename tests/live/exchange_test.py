@@ -11,7 +11,7 @@ import unittest
 
 import jsonschema
 
-from live import run
+from live import is_root, run
 from pprof import Profile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -188,6 +188,63 @@ class Profiles(unittest.TestCase):
         for form in ("pprof", "speedscope", "folded"):
             done = run("export", self.path, "--to", form, "--since", "0s", check=False)
             self.assertEqual(done.returncode, 2)
+
+
+@unittest.skipUnless(is_root(), "only root may trace")
+class OfATrace(unittest.TestCase):
+    """A recording that has a trace and no process."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="tidemark-exchange-")
+        cls.place = pathlib.Path(cls.folder.name)
+        cls.path = str(cls.place / "t.tdm")
+        run("trace", "-q", "-o", cls.path, "--", "python3", "-S", "-c",
+            "import time; x=bytearray(40<<20); time.sleep(2.5)")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def exported(self, form, *words):
+        path = self.place / f"t.{form}"
+        run("export", self.path, "--to", form, "-q", "--overwrite", "-o", path, *words)
+        return path.read_bytes()
+
+    def test_stacks_of_all_forms_tell_of_the_same_peak(self):
+        folded = sum(int(line.rsplit(" ", 1)[1])
+                     for line in self.exported("folded").decode().splitlines())
+        profile = Profile(self.exported("pprof"))
+        at = profile.types.index(("peak_space", "bytes"))
+        peak = sum(values[at] for _, values in profile.samples)
+        self.assertEqual(folded * 4096, peak)
+        self.assertGreater(peak, 40 * MIB)
+        scope = json.loads(self.exported("speedscope"))
+        self.assertEqual(scope["profiles"][0]["endValue"], peak)
+
+    @unittest.skipUnless(shutil.which("protoc"), "needs protoc (protobuf-compiler)")
+    def test_perfetto_has_what_each_task_held(self):
+        packets = packets_of(decoded(ROOT / "share/tidemark/perfetto.proto",
+                                     "tidemark.perfetto.Trace", self.exported("perfetto")))
+        tracks = {}
+        for packet in packets:
+            if "track_descriptor {" in packet:
+                tracks[int(re.search(r"\buuid: (\d+)", packet)[1])] = packet
+        python = next(uuid for uuid, packet in tracks.items()
+                      if "process {" in packet and "python3" in packet)
+        counter = next(uuid for uuid, packet in tracks.items()
+                       if f"parent_uuid: {python}\n" in packet
+                       and 'name: "trace_held_bytes"' in packet)
+        told = [int(re.search(r"counter_value: (\d+)", packet)[1]) for packet in packets
+                if re.search(rf"track_uuid: {counter}\n", packet)
+                and "counter_value" in packet]
+        self.assertGreater(max(told), 40 * MIB)
+        self.assertLess(told[-1], 40 * MIB)  # it has ended
+
+    def test_tables_say_that_they_have_nothing_of_it(self):
+        done = run("export", self.path, "--to", "csv")
+        self.assertEqual(len(done.stdout.splitlines()), 1)
+        self.assertIn("a trace alone", done.stderr)
 
 
 if __name__ == "__main__":

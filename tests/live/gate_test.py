@@ -94,12 +94,32 @@ class Gate(unittest.TestCase):
                   "--budget", "1M", command=holding(10), code=10)
         self.assertFalse(self.baseline.exists())
 
+    def test_a_baseline_that_cannot_be_written_is_told_before_the_runs(self):
+        mark = pathlib.Path(self.folder.name) / "ran"
+        done = run("gate", "--metric", "rss", "--baseline", f"{self.folder.name}/no/mem.json",
+                   "--bootstrap", "--", "touch", mark, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no/mem.json", done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertFalse(mark.exists())
+
     def test_what_the_command_prints_is_not_the_report(self):
         done = run("gate", "--metric", "rss", "-n", "2", "--budget", "1G", "--format", "md",
                    "--", "sh", "-c", "echo from the command")
         self.assertNotIn("from the command\n", done.stdout)
         self.assertEqual(done.stderr.count("from the command\n"), 2)
         self.assertIn("| budget | 1.00 GiB |", done.stdout)
+
+    def test_a_summary_is_added_beside_the_report(self):
+        summary = pathlib.Path(self.folder.name) / "summary.md"
+        summary.write_text("what was there\n")
+        for _ in range(2):
+            report = self.gate("--metric", "rss", "--budget", "1G", "--summary", str(summary),
+                               command=holding(10))
+            self.assertEqual(report["verdict"], "within")
+        text = summary.read_text()
+        self.assertTrue(text.startswith("what was there\n### Memory of "), text)
+        self.assertEqual(text.count("| budget | 1.00 GiB |"), 2)
 
     def test_recordings_are_runs(self):
         paths = []

@@ -87,8 +87,11 @@ class Scraped(unittest.TestCase):
     def test_promtool_has_nothing_to_say(self):
         with Metrics() as server:
             text = fetch(server.url)[2]
-        done = promtool("check", "metrics", text=text)
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        # And of what is printed, as the help says.
+        for text in (text, run("metrics", "-q").stdout):
+            done = promtool("check", "metrics", text=text)
+            self.assertEqual((done.returncode, done.stdout, done.stderr),
+                             (0, "", ""))
 
     def test_both_formats_by_what_is_asked_for(self):
         with Metrics() as server:
@@ -107,6 +110,9 @@ class Scraped(unittest.TestCase):
             self.assertEqual(fetch(server.url, {"Host": "evil.example"})[0], 403)
             self.assertEqual(fetch(server.url.replace("/metrics", "/api/now/ps"))[0], 404)
             self.assertEqual(fetch(server.url, method="POST")[0], 405)
+            status, _, text = fetch(server.url + "x")
+            self.assertEqual(status, 404)
+            self.assertIn("/metrics has the numbers", text)
         with Metrics("--token-file", folder / "token") as server:
             self.assertEqual(fetch(server.url)[0], 403)
             self.assertEqual(fetch(
@@ -148,6 +154,63 @@ class Scraped(unittest.TestCase):
                                    program="tmspike", measure="rss")[0], spike)
             self.assertLess(peak(server.scrape("a")), spike, "it is of one window")
             self.assertGreaterEqual(peak(server.scrape("b")), spike)
+
+    def test_one_that_came_and_went_between_scrapes_is_told_by_name(self):
+        folder = scratch(self)
+        spike = 200 << 20
+        with Metrics("--pss-interval", "never", "--sample", "50ms") as server:
+            server.scrape("a")
+            process = hold(folder, "tmburst", HOLD.format(bytes=spike))
+            self.addCleanup(end, process)
+
+            def rss():
+                return values(server.scrape("b"), "tidemark_program_bytes",
+                              program="tmburst", measure="rss")
+
+            # Until a reading has seen it, and one has missed it.
+            self.assertTrue(wait_for(lambda: rss() and rss()[0] >= spike, 30))
+            end(process)
+            self.assertTrue(wait_for(lambda: not rss(), 30))
+            samples = server.scrape("a")
+            self.assertGreaterEqual(values(
+                samples, "tidemark_program_peak_bytes", program="tmburst")[0], spike)
+            self.assertEqual(values(samples, "tidemark_program_processes",
+                                    program="tmburst"), [0])
+            self.assertEqual(values(samples, "tidemark_program_bytes",
+                                    program="tmburst"), [])
+            self.assertEqual(values(server.scrape("a"), "tidemark_program_peak_bytes",
+                                    program="tmburst"), [], "it is of one window")
+
+    def test_a_group_that_came_and_went_is_told_by_its_path(self):
+        python = named_python(scratch(self), "tmgroup")
+        spike = 150 << 20
+        with Metrics("--pss-interval", "never", "--sample", "50ms") as server:
+            server.scrape("a")
+            # It runs in a control group of its own, where one can be made.
+            with subprocess.Popen(
+                    [TIDEMARK, "run", "--", python, "-S", "-E", "-c",
+                     f"x = bytearray({spike}); import sys; sys.stdin.read()"],
+                    stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                def rows(family, scraper="b"):
+                    return {its["cgroup"]: value for name, its, value
+                            in server.scrape(scraper) if name == family
+                            and its["cgroup"].endswith(f"/tidemark-{process.pid}")}
+
+                def was_read():
+                    rss = values(server.scrape("b"), "tidemark_program_bytes",
+                                 program="tmgroup", measure="rss")
+                    return rss and rss[0] >= spike and rows("tidemark_cgroup_bytes")
+
+                try:
+                    seen = wait_for(was_read, 20)
+                finally:
+                    process.communicate()
+            if not seen:
+                self.skipTest("no control group of its own could be made")
+            self.assertTrue(wait_for(lambda: not rows("tidemark_cgroup_bytes"), 30))
+            peaks = rows("tidemark_cgroup_peak_bytes", "a")
+            self.assertEqual(set(peaks), set(seen))
+            self.assertGreaterEqual(min(peaks.values()), spike)
 
     @unittest.skipUnless(is_root(), "only root can become another user")
     def test_works_unprivileged_with_what_it_can_read(self):

@@ -1,10 +1,12 @@
 #include "view/profile/perfetto.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "analysis/composition.h"
 #include "analysis/process_use.h"
+#include "analysis/trace_tree.h"
 #include "base/escape.h"
 
 namespace tidemark::view {
@@ -47,7 +49,15 @@ ProtobufWriter counter_of(std::string_view name) {
   return counter;
 }
 
+// What is held of the pages given out since the trace began.
+constexpr std::string_view kTraceCounter = "trace_held_bytes";
+// Starts of processes are told in hundredths of a second, on every machine.
+constexpr uint64_t kNsPerStartTick = 10'000'000;
+
 }  // namespace
+
+PerfettoTrace::PerfettoTrace(model::TraceCourse course)
+    : course_(std::move(course)), task_pages_(course_.tasks.size()) {}
 
 void PerfettoTrace::add_packet(const ProtobufWriter& data,
                                uint32_t data_field) {
@@ -74,17 +84,41 @@ uint64_t PerfettoTrace::new_track(std::string_view name, uint64_t parent,
   return track_count_;
 }
 
+void PerfettoTrace::describe(ProcessTracks& tracks, int32_t pid,
+                             const std::string& name,
+                             const std::string& command) {
+  ProtobufWriter descriptor;
+  descriptor.number(field::kProcessPid, static_cast<uint32_t>(pid));
+  descriptor.text(field::kProcessCommand, base::valid_utf8(command));
+  descriptor.text(field::kProcessName, base::valid_utf8(name));
+  tracks.track = new_track(name, 0, descriptor, field::kTrackProcess);
+}
+
 PerfettoTrace::ProcessTracks& PerfettoTrace::tracks_of(
     const model::Process& process) {
   ProcessTracks& tracks = processes_[{process.id.pid, process.id.start_ticks}];
   if (tracks.track != 0) return tracks;
-  const std::string name = analysis::display_name(process);
-  ProtobufWriter descriptor;
-  descriptor.number(field::kProcessPid, static_cast<uint32_t>(process.id.pid));
-  descriptor.text(field::kProcessCommand,
-                  base::valid_utf8(analysis::command_text(process)));
-  descriptor.text(field::kProcessName, base::valid_utf8(name));
-  tracks.track = new_track(name, 0, descriptor, field::kTrackProcess);
+  describe(tracks, process.id.pid, analysis::display_name(process),
+           analysis::command_text(process));
+  return tracks;
+}
+
+// The two know the start of a process by different clocks' ticks: one of them
+// may have been rounded.
+PerfettoTrace::ProcessTracks& PerfettoTrace::tracks_of(
+    const model::TraceTask& task) {
+  if (task.pid <= 0 || task.is_interrupt || task.folded_count > 0) {
+    return machine_;
+  }
+  const uint64_t start_ticks = task.start_ns / kNsPerStartTick;
+  const auto known = processes_.lower_bound(
+      {task.pid, start_ticks - std::min<uint64_t>(start_ticks, 1)});
+  if (known != processes_.end() && known->first.first == task.pid &&
+      known->first.second <= start_ticks + 1) {
+    return known->second;
+  }
+  ProcessTracks& tracks = processes_[{task.pid, start_ticks}];
+  describe(tracks, task.pid, analysis::task_name(task), task.command_line);
   return tracks;
 }
 
@@ -140,8 +174,31 @@ void PerfettoTrace::add_processes(const model::Moment& moment) {
 void PerfettoTrace::end_absent() {
   for (auto& [id, tracks] : processes_) {
     if (tracks.seen_moment == moment_count_) continue;
-    for (auto& [name, counter] : tracks.counters)
-      set(tracks, name, 0);
+    for (auto& [name, counter] : tracks.counters) {
+      // Pages outlive who took them, and the trace goes on telling of them.
+      if (name != kTraceCounter) set(tracks, name, 0);
+    }
+  }
+}
+
+void PerfettoTrace::add_course(int64_t tick) {
+  const auto bytes = [&](uint64_t pages) {
+    return static_cast<int64_t>(pages * course_.page_size_bytes);
+  };
+  for (; next_step_ < course_.steps.size() &&
+         course_.steps[next_step_].tick <= tick;
+       ++next_step_) {
+    const model::TraceCourse::Step& step = course_.steps[next_step_];
+    set(machine_, kTraceCounter, bytes(step.pages));
+    for (const model::TraceCourse::Change& change : step.changes) {
+      ProcessTracks& tracks = tracks_of(course_.tasks[change.task]);
+      // One process may be several tasks, in control groups of their own.
+      tracks.traced_pages +=
+          change.pages - std::exchange(task_pages_[change.task], change.pages);
+      if (&tracks != &machine_) {
+        set(tracks, kTraceCounter, bytes(tracks.traced_pages));
+      }
+    }
   }
 }
 
@@ -171,6 +228,7 @@ std::string PerfettoTrace::packets(const model::Moment& moment) {
   if (moment.sample->machine) add_machine(*moment.sample->machine);
   add_processes(moment);
   end_absent();
+  add_course(moment.tick.id);
   add_remarks(moment);
   return std::exchange(text_, {});
 }

@@ -65,14 +65,18 @@ const model::TraceImage* image_of(const Trace& trace,
   return nullptr;
 }
 
-void write_sample(const Trace& trace, const TraceLeaf& leaf, uint64_t pages,
+void write_sample(const Trace& trace, const TraceLeaf& leaf,
                   PprofTexts& strings, ProtobufWriter& profile) {
   ProtobufWriter sample;
   std::vector<uint64_t> locations;
   for (uint32_t frame : trace.stacks[leaf.stack])
     locations.push_back(frame + 1);
   sample.packed(1, locations);
-  const uint64_t values[] = {pages, pages * trace.page_size_bytes};
+  std::vector<uint64_t> values = {leaf.pages,
+                                  leaf.pages * trace.page_size_bytes};
+  if (trace.has_peaks) {
+    values.push_back(leaf.machine_peak_pages * trace.page_size_bytes);
+  }
   sample.packed(2, values);
   const TraceTask& task = trace.tasks[leaf.task];
   ProtobufWriter name;
@@ -171,12 +175,18 @@ std::string trace_pprof(const Trace& trace,
   ProtobufWriter profile;
   PprofTexts strings;
   profile.message(pprof::kSampleType,
-                  pprof_value_type(strings, "pages", "count"));
+                  pprof_value_type(strings, "inuse_pages", "count"));
   profile.message(pprof::kSampleType,
-                  pprof_value_type(strings, "space", "bytes"));
+                  pprof_value_type(strings, "inuse_space", "bytes"));
+  if (trace.has_peaks) {
+    profile.message(pprof::kSampleType,
+                    pprof_value_type(strings, "peak_space", "bytes"));
+  }
   for (const TraceLeaf& leaf : trace.leaves) {
-    const uint64_t pages = pages_of(leaf, options);
-    if (pages > 0) write_sample(trace, leaf, pages, strings, profile);
+    const bool was_held = trace.has_peaks && leaf.machine_peak_pages > 0;
+    if (leaf.pages > 0 || was_held) {
+      write_sample(trace, leaf, strings, profile);
+    }
   }
   std::map<std::string, uint64_t> mappings;
   write_frames(trace, strings, mappings, profile);
@@ -191,9 +201,12 @@ std::string trace_pprof(const Trace& trace,
     mapping.number(7, 1);  // it has functions
     profile.message(pprof::kMapping, mapping);
   }
+  const uint64_t first_type = strings.index(
+      options.at_peak && trace.has_peaks ? "peak_space" : "inuse_space");
   strings.write(profile);
   profile.number(pprof::kTimeNanos, trace.started_realtime_ns);
   profile.number(pprof::kDurationNanos, trace.elapsed_ns);
+  profile.number(pprof::kDefaultSampleType, first_type);
   return profile.take();
 }
 

@@ -22,7 +22,8 @@ std::string trace_speedscope(const model::Trace& trace,
                              const TraceProfileOptions& options);
 
 // pprof's protocol buffer, not compressed, which its readers take as well. The
-// values are pages and bytes; the task is a label.
+// values are pages and bytes held, and bytes at the machine's peak where that
+// is known; `at_peak` says which a reader shows first. The task is a label.
 std::string trace_pprof(const model::Trace& trace,
                         const TraceProfileOptions& options);
 

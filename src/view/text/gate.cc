@@ -35,6 +35,8 @@ std::string_view metric_words(model::GateMetric metric) {
 }
 
 std::string signed_percent(double percent) {
+  constexpr double kLeastShown = 0.05;
+  if (std::fabs(percent) < kLeastShown) return "±0.0 %";
   return fmt::format("{:+.1f} %", percent);
 }
 
@@ -48,13 +50,18 @@ std::string share_above(uint64_t bytes, uint64_t limit) {
                      percent > 0 ? "above" : "below");
 }
 
+std::string more_runs_count(const GateCheck& check) {
+  if (!check.more_runs) return "more runs would not tell";
+  return base::counted(*check.more_runs, "more run", "more runs") +
+         " would decide";
+}
+
 std::string more_runs_words(const GateCheck& check) {
   if (!check.more_runs) {
     return "the limit lies in the midst of the runs; more of them would not "
            "tell";
   }
-  return base::counted(*check.more_runs, "more run", "more runs") +
-         " would decide, if they come out like these";
+  return more_runs_count(check) + ", if they come out like these";
 }
 
 std::string check_words(const GateReport& report, const GateCheck& check) {
@@ -62,7 +69,7 @@ std::string check_words(const GateReport& report, const GateCheck& check) {
   const bool is_budget = check.kind == GateCheck::Kind::Budget;
   switch (check.verdict) {
     case GateVerdict::Undecided:
-      return "not decided: " + more_runs_words(check);
+      return "not decided: " + more_runs_count(check);
     case GateVerdict::Better:
       return "better, beyond the band";
     case GateVerdict::Within:

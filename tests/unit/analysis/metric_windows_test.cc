@@ -21,6 +21,21 @@ TEST(MetricWindows, KeepTheHighestBetweenTwoScrapes) {
       << "a spike belongs to one window";
 }
 
+TEST(MetricWindows, AnOpenWindowIsSeenAsFarAsItHasCome) {
+  MetricWindows windows;
+  EXPECT_EQ(windows.open_window("a"), nullptr);
+  windows.take("a", 0, {});
+  windows.note(kKey, 900);
+  windows.note(peak_key(PeakScope::Program, "small"), 899);
+  windows.note(peak_key(PeakScope::Cgroup, "/group"), 1000);
+  const PeakWindow* open = windows.open_window("a");
+  ASSERT_NE(open, nullptr);
+  EXPECT_EQ(open->names_from(PeakScope::Program, 900),
+            std::vector<std::string>{"web"});
+  EXPECT_EQ(*windows.take("a", 15, {}).find(PeakScope::Program, "web"), 900)
+      << "looking takes nothing away";
+}
+
 TEST(MetricWindows, OneScraperTakesNothingFromAnother) {
   MetricWindows windows;
   windows.take("a", 0, {});

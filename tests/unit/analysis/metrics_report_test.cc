@@ -145,5 +145,57 @@ TEST(MetricsReport, ALargePeakRanksLikeALargeProgram) {
             "spike");
 }
 
+TEST(MetricsReport, AProgramThatCameAndWentHasItsPeakAlone) {
+  MetricsInput input;
+  input.processes = {{{1, 1}, "calm", "/", 100}};
+  input.peaks.bytes[peak_key(PeakScope::Program, "burst")] =
+      kLeastGonePeakBytes;
+  input.peaks.bytes[peak_key(PeakScope::Program, "tiny")] =
+      kLeastGonePeakBytes - 1;
+  input.peaks.bytes[peak_key(PeakScope::Cgroup, "/burst")] =
+      kLeastGonePeakBytes;
+  const std::vector<RankedName> ranks =
+      rank_programs(input.processes, nullptr, input.peaks);
+  EXPECT_EQ(ranks, (std::vector<RankedName>{{"calm", 100},
+                                            {"burst", kLeastGonePeakBytes}}));
+  input.programs = {"calm", "burst"};
+  const std::vector<MetricFamily> families = make_metrics(input, {});
+  const MetricSample* peak = find_sample(
+      families, "tidemark_program_peak_bytes", {{"program", "burst"}});
+  ASSERT_NE(peak, nullptr);
+  EXPECT_EQ(peak->value, static_cast<double>(kLeastGonePeakBytes));
+  EXPECT_EQ(find_sample(families, "tidemark_program_processes",
+                        {{"program", "burst"}})
+                ->value,
+            0);
+  EXPECT_EQ(
+      find_sample(families, "tidemark_program_bytes", {{"program", "burst"}}),
+      nullptr)
+      << "it has no memory now";
+}
+
+TEST(MetricsReport, AGroupThatCameAndWentHasItsPeakAlone) {
+  MetricsInput input;
+  input.peaks.bytes[peak_key(PeakScope::Cgroup, "/job")] = kLeastGonePeakBytes;
+  input.peaks.bytes[peak_key(PeakScope::Cgroup, "/a")] = 900;
+  EXPECT_EQ(
+      rank_groups({{"/a", 7}}, &input.peaks),
+      (std::vector<RankedName>{{"/a", 900}, {"/job", kLeastGonePeakBytes}}));
+  EXPECT_EQ(rank_groups({{"/a", 7}}, nullptr),
+            (std::vector<RankedName>{{"/a", 7}}));
+  input.gone_cgroups = {"/job"};
+  const std::vector<MetricFamily> families = make_metrics(input, {});
+  const MetricSample* peak =
+      find_sample(families, "tidemark_cgroup_peak_bytes", {{"cgroup", "/job"}});
+  ASSERT_NE(peak, nullptr);
+  EXPECT_EQ(peak->value, static_cast<double>(kLeastGonePeakBytes));
+  EXPECT_EQ(find_sample(families, "tidemark_scope_rows", {{"scope", "cgroup"}})
+                ->value,
+            1);
+  EXPECT_EQ(
+      find_sample(families, "tidemark_cgroup_bytes", {{"cgroup", "/job"}}),
+      nullptr);
+}
+
 }  // namespace
 }  // namespace tidemark::analysis

@@ -139,6 +139,8 @@ TEST_F(File, KnowsWhatExists) {
 TEST_F(File, JoinsWithOneSlash) {
   EXPECT_EQ((Directory{Fd(), "/proc"}).join("1"), "/proc/1");
   EXPECT_EQ((Directory{Fd(), "/"}).join("proc"), "/proc");
+  EXPECT_EQ((Directory{Fd(), "."}).join("/etc/token"), "/etc/token")
+      << "openat() takes it so";
 }
 
 TEST(Fd, ClosesWhatItOwns) {

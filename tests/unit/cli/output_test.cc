@@ -28,6 +28,16 @@ TEST(Output, AFileIsTruncatedBeforeTheWork) {
   EXPECT_EQ(contents(folder.file("out")), "");
 }
 
+TEST(Output, BehindWhatWasThere) {
+  const TempFolder folder;
+  for (const char* text : {"one\n", "two\n"}) {
+    base::Result<Output> output = Output::open_behind(folder.file("out"));
+    ASSERT_TRUE(output) << output.error().what;
+    ASSERT_TRUE(output->write(text));
+  }
+  EXPECT_EQ(contents(folder.file("out")), "one\ntwo\n");
+}
+
 TEST(Output, EmptyAndDashAreStandardOutput) {
   for (const char* path : {"", "-"}) {
     EXPECT_EQ(written_to(STDOUT_FILENO,

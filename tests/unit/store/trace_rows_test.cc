@@ -5,6 +5,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 #include <tuple>
 
@@ -327,6 +328,30 @@ void expect_told(const Recording& recording, const std::vector<Told>& given,
   }
 }
 
+// What each task held from `first` on, by its start, which no two share here.
+void expect_course(const Recording& recording,
+                   const std::vector<Sample>& samples, size_t first) {
+  const auto last = static_cast<int64_t>(samples.size()) - 1;
+  const base::Result<model::TraceCourse> course =
+      recording.trace_course(static_cast<int64_t>(first), last);
+  ASSERT_TRUE(course) << course.error().what;
+  ASSERT_EQ(course->steps.size(), samples.size() - first);
+  std::map<uint64_t, uint64_t> held;
+  for (size_t i = first; i < samples.size(); ++i) {
+    const model::TraceCourse::Step& step = course->steps[i - first];
+    EXPECT_EQ(step.tick, static_cast<int64_t>(i));
+    EXPECT_EQ(step.pages, samples[i].trace->pages);
+    for (const model::TraceCourse::Change& change : step.changes)
+      held[course->tasks[change.task].start_ns] = change.pages;
+    std::map<uint64_t, uint64_t> want;
+    for (const TraceTask& task : samples[i].trace->tasks) {
+      if (task.pages > 0) want[task.start_ns] = task.pages;
+    }
+    std::erase_if(held, [](const auto& entry) { return entry.second == 0; });
+    ASSERT_EQ(held, want) << "at tick " << i;
+  }
+}
+
 int64_t count_in(const std::string& path, const std::string& sql) {
   base::Result<Database> database = Database::open(path, OpenMode::ReadOnly);
   EXPECT_TRUE(database) << database.error().what;
@@ -346,8 +371,19 @@ TEST(TraceRows, GiveBackEveryMomentOfMadeUpHistories) {
       samples.push_back(sample_with(i, history.next()));
       given.push_back(told_by(*samples.back().trace));
     }
-    expect_told(test::recorded(file, samples), given);
+    const Recording recording = test::recorded(file, samples);
+    expect_told(recording, given);
+    expect_course(recording, samples, 0);
+    expect_course(recording, samples, 41);
   }
+}
+
+TEST(TraceRows, HaveNoCourseWhereNothingWasFollowed) {
+  const RecordingFile file;
+  const base::Result<model::TraceCourse> course =
+      test::recorded(file, {test::sample_of(0, {})}).trace_course(0, 0);
+  ASSERT_TRUE(course) << course.error().what;
+  EXPECT_EQ(*course, model::TraceCourse());
 }
 
 TEST(TraceRows, NeedFewRowsForAMomentHoweverLongItWent) {

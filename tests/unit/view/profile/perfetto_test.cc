@@ -46,6 +46,40 @@ TEST(PerfettoTrace, AProcessThatEndedFallsToZeroOnce) {
   EXPECT_EQ(trace.packets(moment), "");
 }
 
+model::TraceCourse some_course() {
+  model::TraceCourse course;
+  course.tasks.resize(3);
+  // The process of the sample, by the clock that the kernel keeps it on.
+  course.tasks[0].pid = 7;
+  course.tasks[0].start_ns = 1'000'000'000;
+  course.tasks[1].pid = 9;
+  course.tasks[1].name = "brief";
+  course.tasks[2].is_interrupt = true;
+  course.steps = {{17, 16, {{0, 8}, {1, 7}, {2, 1}}}};
+  return course;
+}
+
+TEST(PerfettoTrace, TasksOfATraceHaveTheTrackOfTheirProcess) {
+  model::Sample sample = exported_sample();
+  PerfettoTrace trace(some_course());
+  const std::string text = trace.packets(exported_moment(sample));
+  // Of the machine, of the process and of the one that only the trace knows.
+  EXPECT_EQ(count_of(text, "trace_held_bytes"), 3U);
+  // As a track and as a process.
+  EXPECT_EQ(count_of(text, "brief"), 2U);
+}
+
+TEST(PerfettoTrace, PagesOutliveWhoTookThem) {
+  model::Sample sample = exported_sample();
+  sample.machine.reset();
+  sample.processes.clear();
+  model::Moment moment = exported_moment(sample);
+  moment.notes.clear();
+  PerfettoTrace trace(some_course());
+  EXPECT_EQ(count_of(trace.packets(moment), "trace_held_bytes"), 3U);
+  EXPECT_EQ(trace.packets(moment), "") << "nothing has changed";
+}
+
 TEST(PerfettoTrace, RemarksAreInstants) {
   const model::Sample sample = exported_sample();
   PerfettoTrace trace;

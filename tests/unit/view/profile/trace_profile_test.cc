@@ -55,10 +55,17 @@ TEST(TracePprof, BeginsWithItsTypesAndHasAllTexts) {
   const std::string bytes = trace_pprof(some_trace(), {});
   // Field 1, four bytes: {1: string 1, 2: string 2}.
   EXPECT_EQ(bytes.substr(0, 6), std::string("\x0a\x04\x08\x01\x10\x02"));
-  for (const char* text : {"pages", "space", "bytes", "zs_malloc", "zsmalloc",
-                           "do_fault", "task 2", "[kernel]"}) {
+  for (const char* text :
+       {"inuse_pages", "inuse_space", "peak_space", "bytes", "zs_malloc",
+        "zsmalloc", "do_fault", "task 2", "[kernel]"}) {
     EXPECT_NE(bytes.find(text), std::string::npos) << text;
   }
+}
+
+TEST(TracePprof, WhereThePastIsNotKnownThereIsNoPeak) {
+  Trace trace = some_trace();
+  trace.has_peaks = false;
+  EXPECT_EQ(trace_pprof(trace, {true}).find("peak_space"), std::string::npos);
 }
 
 TEST(TracePprof, AnEmptyTraceIsAProfileToo) {
