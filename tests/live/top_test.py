@@ -382,6 +382,12 @@ class TopTest(unittest.TestCase):
         with self.top(NO_COLOR="", COLORTERM="truecolor") as terminal:
             terminal.wait_for(" task")
             self.assertIn("\x1b[38;2;", terminal.tmux("capture-pane", "-ep"))
+        # Of eight colours bright cyan is the bold one: anonymous memory.
+        with self.top(NO_COLOR="", COLORTERM="", TERM="linux") as terminal:
+            terminal.wait_for(" task")
+            terminal.keys("2")
+            terminal.wait_for("anonymous")
+            self.assertIn("\x1b[36m", terminal.tmux("capture-pane", "-ep"))
 
 
 if __name__ == "__main__":
