@@ -211,6 +211,18 @@ void CategoryUse::add(const CategoryUse& other) {
   mapping_count += other.mapping_count;
 }
 
+void add_mapping(const model::Mapping& mapping, CategoryUse& use) {
+  const model::SmapsFields& fields = mapping.fields;
+  const uint64_t huge = model::hugetlb_bytes(fields).value_or(0);
+  use.size_bytes += mapping.size_bytes();
+  use.rss_bytes += fields.get_or_zero(SmapsField::Rss) + huge;
+  use.pss_bytes += fields.get_or_zero(SmapsField::Pss) + huge;
+  use.private_bytes += model::uss_bytes(fields).value_or(0) +
+                       fields.get_or_zero(SmapsField::PrivateHugetlb);
+  use.swap_pss_bytes += fields.get_or_zero(SmapsField::SwapPss);
+  ++use.mapping_count;
+}
+
 std::vector<CategoryUse> categories_of(
     const std::vector<model::Mapping>& mappings,
     const std::vector<model::Region>& regions) {
@@ -218,17 +230,8 @@ std::vector<CategoryUse> categories_of(
   for (const model::Region& region : regions) {
     const model::Category category = model::region_category(region.kind);
     CategoryUse& use = all[static_cast<size_t>(category)];
-    for (size_t i = 0; i < region.mapping_count; ++i) {
-      const model::Mapping& m = mappings[region.first_index + i];
-      const uint64_t huge = model::hugetlb_bytes(m.fields).value_or(0);
-      use.size_bytes += m.size_bytes();
-      use.rss_bytes += m.fields.get_or_zero(SmapsField::Rss) + huge;
-      use.pss_bytes += m.fields.get_or_zero(SmapsField::Pss) + huge;
-      use.private_bytes += model::uss_bytes(m.fields).value_or(0) +
-                           m.fields.get_or_zero(SmapsField::PrivateHugetlb);
-      use.swap_pss_bytes += m.fields.get_or_zero(SmapsField::SwapPss);
-      ++use.mapping_count;
-    }
+    for (size_t i = 0; i < region.mapping_count; ++i)
+      add_mapping(mappings[region.first_index + i], use);
   }
   std::vector<CategoryUse> present;
   for (model::Category category : model::kCategories) {

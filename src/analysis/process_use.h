@@ -83,6 +83,9 @@ struct CategoryUse {
   bool operator==(const CategoryUse&) const = default;
 };
 
+// Adds one mapping; the category stays.
+void add_mapping(const model::Mapping& mapping, CategoryUse& use);
+
 // One entry per category that occurs, in stack order. Their PSS falls short of
 // the rollup's by up to 1 KiB per mapping, because smaps cuts each to whole
 // KiB where the rollup cuts once.

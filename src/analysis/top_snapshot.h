@@ -14,6 +14,7 @@
 #include "analysis/ps_report.h"
 #include "analysis/system_report.h"
 #include "analysis/top_history.h"
+#include "analysis/top_mappings.h"
 #include "analysis/top_slow.h"
 #include "analysis/top_timeline.h"
 #include "analysis/top_trace.h"
@@ -25,6 +26,11 @@ namespace tidemark::analysis {
 struct TopDetail {
   std::optional<uint64_t> read_ns;  // monotonic: when its mappings were read
   std::vector<CategoryUse> kinds;   // of those mappings
+  // shared_ptr: snapshots share them until they are read anew.
+  std::shared_ptr<const std::vector<TopMapping>> largest;
+  // One read of its shares would stall it: its pages were only counted, and of
+  // the kinds only RSS is known.
+  bool is_scanned = false;
 };
 
 struct TopRecording {

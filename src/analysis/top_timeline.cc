@@ -63,8 +63,13 @@ TopTimeline make_top_timeline(const model::Timeline& timeline,
   for (size_t i = 0; i < count; ++i) {
     TopTimelinePoint point;
     point.elapsed_ns = ticks[i].monotonic_ns - ticks.front().monotonic_ns;
-    point.kinds = timeline.points[i].category_pss_bytes;
-    point.swap_bytes = timeline.points[i].swap_bytes;
+    const model::TimelinePoint& read = timeline.points[i];
+    // A recording keeps sums: of whom the pages were only scanned is not in
+    // them, so all are bounded by RSS.
+    point.is_bound = read.scanned_count > 0;
+    point.kinds =
+        point.is_bound ? read.category_rss_bytes : read.category_pss_bytes;
+    point.swap_bytes = read.swap_bytes;
     point.is_after_gap = gaps_before.contains(ticks[i].id);
     out.points.push_back(point);
   }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/top_timeline_of.h"
 #include "model/category.h"
 #include "model/recording.h"
 #include "model/timeline.h"
@@ -20,6 +21,9 @@ struct TopTimelinePoint {
   std::array<uint64_t, model::kCategoryCount> kinds{};
   uint64_t swap_bytes = 0;
   bool is_after_gap = false;  // a reading before it was due and did not come
+  // The pages of some were counted without their shares: of those it is RSS,
+  // which PSS cannot exceed.
+  bool is_bound = false;
   uint64_t sum() const;
 };
 
@@ -38,6 +42,8 @@ struct TopEvent {
 
 struct TopTimeline {
   std::string of;  // the process it is of; empty: of all
+  TopTimelineOf chosen;
+  uint64_t start_ns = 0;  // of the first point, monotonic; of what is live
   std::vector<TopTimelinePoint> points;
   std::vector<size_t> peaks;  // in order of time
   size_t highest = 0;

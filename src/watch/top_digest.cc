@@ -12,6 +12,8 @@ using model::ProcessState;
 
 // Two values for each cell of the widest trend.
 constexpr size_t kDigestPoints = 120;
+// Objects of each kind that are kept of a process.
+constexpr size_t kDigestLargest = 6;
 
 std::string why_no_detail(const Process& process) {
   if (!process.mappings.unknown_because.empty()) {
@@ -36,8 +38,10 @@ std::vector<model::Region> regions_in(const model::Sample& sample,
 }
 
 void add_kinds(const analysis::TopDetail& detail, analysis::TopKinds& sum) {
+  sum.is_bound |= detail.is_scanned;
   for (const analysis::CategoryUse& use : detail.kinds) {
-    sum.pss_bytes[static_cast<size_t>(use.category)] += use.pss_bytes;
+    sum.pss_bytes[static_cast<size_t>(use.category)] +=
+        detail.is_scanned ? use.rss_bytes : use.pss_bytes;
     sum.swap_bytes += use.swap_pss_bytes;
   }
 }
@@ -51,11 +55,13 @@ analysis::TopKinds kinds_of(const TopSnapshot& snapshot) {
 
 analysis::TopTimeline timeline_of(const analysis::TopHistory& history) {
   analysis::TopTimeline timeline;
+  if (!history.times_ns.empty()) timeline.start_ns = history.times_ns.front();
   for (size_t i = 0; i < history.times_ns.size(); ++i) {
     analysis::TopTimelinePoint point;
     point.elapsed_ns = history.times_ns[i] - history.times_ns.front();
     point.kinds = history.kinds[i].pss_bytes;
     point.swap_bytes = history.kinds[i].swap_bytes;
+    point.is_bound = history.kinds[i].is_bound;
     timeline.points.push_back(point);
   }
   analysis::find_peaks(timeline);
@@ -100,8 +106,14 @@ void TopDigest::learn(const model::Sample& sample, const Process& process,
     sum.add(mapping.fields);
   known.rollup = model::known(sum);
   known.detail.read_ns = sample.started_monotonic_ns;
-  known.detail.kinds =
-      analysis::categories_of(*process.mappings, regions_in(sample, process));
+  known.detail.is_scanned =
+      !process.mappings->empty() && !sum.has(model::SmapsField::Pss);
+  const std::vector<model::Region> regions = regions_in(sample, process);
+  known.detail.kinds = analysis::categories_of(*process.mappings, regions);
+  known.detail.largest =
+      std::make_shared<const std::vector<analysis::TopMapping>>(
+          analysis::largest_mappings(*process.mappings, regions,
+                                     kDigestLargest));
 }
 
 void TopDigest::follow(const analysis::TopTimelineOf& of) {
@@ -159,7 +171,10 @@ void TopDigest::add_history(TopSnapshot& snapshot) {
   // That of some goes on each time; that of all comes back at once.
   if (is_kept || is_of_some || !timeline_->of.empty()) {
     analysis::TopTimeline timeline = timeline_of(shown);
-    timeline.of = is_of_some ? followed_name_ : "";
+    if (is_of_some) {
+      timeline.of = followed_name_;
+      timeline.chosen = followed_;
+    }
     timeline.events =
         events_.since(shown.times_ns.front(),
                       is_of_some ? followed_ : analysis::TopTimelineOf());

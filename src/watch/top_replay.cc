@@ -180,6 +180,7 @@ void TopReplay::make_timeline(const analysis::TopTimelineOf& of) {
     // No process: to the recording that would mean all of them.
     analysis::TopTimeline none;
     none.of = name;
+    none.chosen = of;
     const std::lock_guard<std::mutex> lock(mutex_);
     timeline_ = std::make_shared<const analysis::TopTimeline>(std::move(none));
     return;
@@ -194,6 +195,7 @@ void TopReplay::make_timeline(const analysis::TopTimelineOf& of) {
       *timeline, recording_.ticks(),
       gaps ? *gaps : std::vector<model::RecordedGap>{});
   made.of = name;
+  made.chosen = of;
   made.events = analysis::recorded_events(
       recording_.ticks(), recording_.processes(), machine_ticks_, chosen);
   // One line for all of it: that of the last moment.
@@ -224,8 +226,12 @@ void TopReplay::add_processes(const std::vector<int64_t>& ticks,
       const size_t end = i + 1 < band.points.size()
                              ? band.points[i + 1].tick_index
                              : ticks.size();
-      for (size_t k = band.points[i].tick_index; k < end; ++k)
-        series[k] = series[k].value_or(0) + band.points[i].shares.pss_bytes;
+      // What was only scanned has no PSS: it must not look like a fall.
+      const model::BandShares& shares = band.points[i].shares;
+      for (size_t k = band.points[i].tick_index; k < end; ++k) {
+        series[k] =
+            series[k].value_or(0) + shares.pss_bytes + shares.scanned_bytes;
+      }
     }
   }
 }

@@ -191,6 +191,21 @@ class TopTest(unittest.TestCase):
             finally:
                 vm.end()
 
+    def test_a_filter_that_means_nobody_leaves_nothing_to_find(self):
+        with self.top() as terminal:
+            terminal.wait_for(" task")
+            terminal.keys("F", "no-such-name", "Enter")
+            terminal.wait_for("no process is meant")
+            terminal.keys("/", "a", "Enter")
+            terminal.wait_for("is in no row")
+            for view in "2345":
+                terminal.keys(view, "/", "a", "Enter", "n", "N")
+                terminal.wait_for("[" + view)
+            terminal.keys("1", "F", "Enter")
+            terminal.wait_for("all processes")
+            terminal.keys("q")
+            terminal.wait_for("left 0")
+
     def test_follows_a_process_in_the_timeline(self):
         with live.Python("block = bytearray(64 << 20)") as target, \
                 self.top("-d", "200ms") as terminal:
@@ -367,6 +382,12 @@ class TopTest(unittest.TestCase):
         with self.top(NO_COLOR="", COLORTERM="truecolor") as terminal:
             terminal.wait_for(" task")
             self.assertIn("\x1b[38;2;", terminal.tmux("capture-pane", "-ep"))
+        # Of eight colours bright cyan is the bold one: anonymous memory.
+        with self.top(NO_COLOR="", COLORTERM="", TERM="linux") as terminal:
+            terminal.wait_for(" task")
+            terminal.keys("2")
+            terminal.wait_for("anonymous")
+            self.assertIn("\x1b[36m", terminal.tmux("capture-pane", "-ep"))
 
 
 if __name__ == "__main__":

@@ -19,11 +19,14 @@ base::Result<ProcessChoice> ProcessChoice::make(const std::string& text) {
 
 void ProcessChoice::look_at(const analysis::TopSnapshot& snapshot) {
   processes_.clear();
+  read_pids_.clear();
   for (const model::Process& process : snapshot.sample.processes) {
+    read_pids_.push_back(process.id.pid);
     if (filter_.matches(process, analysis::use_of(process, {}), snapshot.users))
       processes_.push_back(process.id);
   }
   std::ranges::sort(processes_, {}, &model::ProcessId::pid);
+  std::ranges::sort(read_pids_);
 }
 
 bool ProcessChoice::has(int32_t pid) const {
@@ -32,7 +35,10 @@ bool ProcessChoice::has(int32_t pid) const {
 }
 
 bool ProcessChoice::has_task(const model::TraceTask& task) const {
-  if (has(task.pid)) return true;
+  // Of one that was read all is known: what is not known of a task must not
+  // make it meant by `not pss>1G`.
+  if (!task.has_exited && std::ranges::binary_search(read_pids_, task.pid))
+    return has(task.pid);
   model::Process ended;
   ended.id.pid = task.pid;
   ended.stat.pid = task.pid;

@@ -33,6 +33,7 @@ class ProcessChoice {
   std::string text_;
   analysis::ProcessFilter filter_;
   std::vector<model::ProcessId> processes_;
+  std::vector<int32_t> read_pids_;  // sorted
 };
 
 }  // namespace tidemark::view::tui

@@ -81,7 +81,7 @@ class ProcessesView : public View {
   Answer click(const Key& key, const Scene& scene);
   Answer sort_next(const Scene& scene);
   Answer group_next(const Scene& scene);
-  Answer find(bool is_forward, bool includes_chosen);
+  Answer find(Search search);
   bool matches(const TreeRow& row) const;
   MarkedSum marked_sum() const;
 
@@ -174,9 +174,9 @@ Answer ProcessesView::press_letter(char32_t letter, const Scene& scene) {
     case U'g':
       return group_next(scene);
     case U'n':
-      return find(true, false);
+      return find({true, false});
     case U'N':
-      return find(false, false);
+      return find({false, false});
     case U'f':
       return follow();
     case U'u':
@@ -358,27 +358,21 @@ bool ProcessesView::matches(const TreeRow& row) const {
          contains_letters(task_id(row, tree_), find_);
 }
 
-Answer ProcessesView::find(bool is_forward, bool includes_chosen) {
+Answer ProcessesView::find(Search search) {
   if (find_.empty()) return taken("nothing to find; / asks for it");
-  const size_t count = rows_.size();
-  for (size_t step = includes_chosen ? 0 : 1; step <= count; ++step) {
-    const size_t i = is_forward
-                         ? (cursor_.chosen + step) % count
-                         : (cursor_.chosen + count - step % count) % count;
-    if (!matches(rows_[i])) continue;
-    cursor_.chosen = i;
-    cursor_.settle(count, table_rows());
-    remember();
-    return taken();
-  }
-  return taken("'" + base::visible(find_) + "' is in no row");
+  const bool is_found =
+      cursor_.find(rows_.size(), table_rows(), search,
+                   [&](size_t i) { return matches(rows_[i]); });
+  if (!is_found) return taken("'" + base::visible(find_) + "' is in no row");
+  remember();
+  return taken();
 }
 
 Answer ProcessesView::tell(Prompt prompt, const std::string& text,
                            bool /*is_final*/, const Scene& /*scene*/) {
   if (prompt == Prompt::Find) {
     find_ = text;
-    return text.empty() ? taken() : find(true, true);
+    return text.empty() ? taken() : find({true, true});
   }
   return {};
 }
@@ -403,6 +397,11 @@ void ProcessesView::draw(Canvas& canvas, const Scene& scene,
                          const Area& area) const {
   const ProcessTable table(canvas, scene, tree_);
   table.draw_head(area.top, options_);
+  if (rows_.empty() && scene.choice != nullptr) {
+    canvas.put_within(1, area.top + 1, columns_ - 2,
+                      "no process is meant by this filter; F changes it",
+                      paint(Role::Plain));
+  }
   for (int line = 0; line < table_rows(); ++line) {
     const size_t index = cursor_.first + static_cast<size_t>(line);
     if (index >= rows_.size()) break;

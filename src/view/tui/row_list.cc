@@ -54,30 +54,23 @@ bool RowList::choose_line(int line) {
   return true;
 }
 
-Answer RowList::find_from(bool is_forward, bool includes_chosen) {
+Answer RowList::find_from(Search search) {
   if (find_.empty()) return taken("nothing to find; / asks for it");
-  const size_t count = rows_.size();
-  for (size_t step = includes_chosen ? 0 : 1; step <= count && count > 0;
-       ++step) {
-    const size_t i = is_forward
-                         ? (cursor_.chosen + step) % count
-                         : (cursor_.chosen + count - step % count) % count;
-    if (!contains_letters(rows_[i].words, find_)) continue;
-    cursor_.chosen = i;
-    cursor_.settle(count, height_);
-    remember();
-    return taken();
-  }
-  return taken("'" + base::visible(find_) + "' is in no row");
+  const bool is_found = cursor_.find(
+      rows_.size(), height_, search,
+      [&](size_t i) { return contains_letters(rows_[i].words, find_); });
+  if (!is_found) return taken("'" + base::visible(find_) + "' is in no row");
+  remember();
+  return taken();
 }
 
 Answer RowList::find(const std::string& text) {
   find_ = text;
-  return text.empty() ? taken() : find_from(true, true);
+  return text.empty() ? taken() : find_from({true, true});
 }
 
 Answer RowList::find_next(bool is_forward) {
-  return find_from(is_forward, false);
+  return find_from({is_forward, false});
 }
 
 void RowList::set_open(const std::string& key, bool is_open) {

@@ -44,7 +44,7 @@ class RowList {
 
  private:
   void remember();
-  Answer find_from(bool is_forward, bool includes_chosen);
+  Answer find_from(Search search);
 
   std::vector<ListedRow> rows_;
   int height_ = 0;

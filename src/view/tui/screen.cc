@@ -170,6 +170,7 @@ class Screen::Terminal {
         clear;
   };
   Strings strings_;
+  bool has_eight_colors_ = false;  // and no bright ones
   SCREEN* screen_ = nullptr;
   sigset_t old_mask_{};
   bool has_mask_ = false;
@@ -216,6 +217,7 @@ base::Status Screen::Terminal::open(const ScreenOptions& options) {
                       "`tidemark ps` needs no more than lines");
   }
   look = {find_depth(options), find_glyphs(options), find_dark(options)};
+  has_eight_colors_ = ::tigetnum("colors") < 16;
   ::cbreak();
   ::noecho();
   ::nonl();
@@ -281,8 +283,15 @@ void Screen::Terminal::append_color(std::string& out, const Ink& ink,
            ";" + std::to_string(rgb & 255U) + "m";
     return;
   }
-  const int number =
-      look.depth == ColorDepth::Indexed256 ? ink.indexed : ink.ansi;
+  int number = look.depth == ColorDepth::Indexed256 ? ink.indexed : ink.ansi;
+  constexpr int kBright = 8;
+  if (has_eight_colors_ && number >= kBright) {
+    // Such terminals draw bold letters bright, and know no number above 7.
+    // Bold black is black on some: the terminal's own colour is readable.
+    number -= kBright;
+    if (number == 0) return;
+    if (is_fore) out += strings_.bold;
+  }
   const std::string& setter = is_fore ? strings_.fore : strings_.back;
   if (!setter.empty()) out += ::tparm(setter.c_str(), number);
 }

@@ -120,17 +120,18 @@ void Top::freeze_or_go_on() {
 
 // One for all views, as time is.
 void Top::set_filter(const std::string& text, uint64_t now_ns) {
-  choice_.reset();
   if (text.empty()) {
+    choice_.reset();
     say("all processes", now_ns);
   } else {
     base::Result<ProcessChoice> choice = ProcessChoice::make(text);
-    if (choice) {
-      choice_ = std::move(*choice);
-      choice_->look_at(*shown_);
-    } else {
+    // What is no filter leaves the one before.
+    if (!choice) {
       say(choice.error().what + ": " + choice.error().hint, now_ns);
+      return;
     }
+    choice_ = std::move(*choice);
+    choice_->look_at(*shown_);
   }
   ++serial_;
   arrange();

@@ -89,7 +89,7 @@ class TraceView : public View {
   Answer group_next();
   Answer measure_next();
   Answer sort_next();
-  Answer find(bool is_forward, bool includes_chosen);
+  Answer find(Search search);
   Answer find_closed();
   bool is_found(const std::string& name) const {
     return contains_letters(name, find_);
@@ -181,9 +181,9 @@ Answer TraceView::press_letter(char32_t letter, const Scene& scene) {
       relist();
       return taken();
     case U'n':
-      return find(true, false);
+      return find({true, false});
     case U'N':
-      return find(false, false);
+      return find({false, false});
     case U'Q':
       return asked(Wish::Quit);
     default:
@@ -307,21 +307,14 @@ Answer TraceView::find_closed() {
   return taken();
 }
 
-Answer TraceView::find(bool is_forward, bool includes_chosen) {
+Answer TraceView::find(Search search) {
   if (find_.empty()) return taken("nothing to find; / asks for it");
-  const size_t count = rows_.size();
-  for (size_t step = includes_chosen ? 0 : 1; step <= count && count > 0;
-       ++step) {
-    const size_t i = is_forward
-                         ? (cursor_.chosen + step) % count
-                         : (cursor_.chosen + count - step % count) % count;
-    if (!is_found(row_name(rows_[i].node, true))) continue;
-    cursor_.chosen = i;
-    cursor_.settle(count, table_rows());
-    remember();
-    return taken();
-  }
-  return taken("'" + base::visible(find_) + "' is in no row");
+  const bool is_there = cursor_.find(
+      rows_.size(), table_rows(), search,
+      [&](size_t i) { return is_found(row_name(rows_[i].node, true)); });
+  if (!is_there) return taken("'" + base::visible(find_) + "' is in no row");
+  remember();
+  return taken();
 }
 
 Answer TraceView::tell(Prompt prompt, const std::string& text, bool is_final,
@@ -334,7 +327,7 @@ Answer TraceView::tell(Prompt prompt, const std::string& text, bool is_final,
     };
     const bool is_closed = is_final && trace_ &&
                            std::none_of(rows_.begin(), rows_.end(), is_listed);
-    return is_closed ? find_closed() : find(true, true);
+    return is_closed ? find_closed() : find({true, true});
   }
   return {};
 }
@@ -363,7 +356,9 @@ void TraceView::draw(Canvas& canvas, const Scene& scene,
   }
   if (rows_.empty()) {
     canvas.put_within(1, first_row(), columns_ - 2,
-                      listing_.measure == TraceMeasure::Growth
+                      scene.choice != nullptr
+                          ? "nothing is held by tasks that the filter means"
+                      : listing_.measure == TraceMeasure::Growth
                           ? "nothing only rises so far"
                           : "nothing is held of what was taken since it began",
                       paint(Role::Plain));

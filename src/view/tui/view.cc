@@ -48,4 +48,19 @@ bool ListCursor::move(const Key& key, size_t count, int height) {
   return true;
 }
 
+bool ListCursor::find(size_t count, int height, Search search,
+                      const std::function<bool(size_t)>& is_meant) {
+  if (count == 0) return false;
+  for (size_t step = search.includes_chosen ? 0 : 1; step <= count; ++step) {
+    const size_t at = search.is_forward
+                          ? (chosen + step) % count
+                          : (chosen + count - step % count) % count;
+    if (!is_meant(at)) continue;
+    chosen = at;
+    settle(count, height);
+    return true;
+  }
+  return false;
+}
+
 }  // namespace tidemark::view::tui

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -130,6 +131,11 @@ class View {
   virtual bool has_ledger_line() const { return true; }
 };
 
+struct Search {
+  bool is_forward = true;
+  bool includes_chosen = false;
+};
+
 // Where one is in a list of rows that is longer than the screen.
 struct ListCursor {
   size_t chosen = 0;
@@ -139,6 +145,10 @@ struct ListCursor {
   void settle(size_t count, int height);
   // Whether the key was one that moves.
   bool move(const Key& key, size_t count, int height);
+  // To the next row that is meant, round the ends of the list; false: none is,
+  // also where there is no row at all.
+  bool find(size_t count, int height, Search search,
+            const std::function<bool(size_t)>& is_meant);
 };
 
 }  // namespace tidemark::view::tui

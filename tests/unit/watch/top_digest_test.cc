@@ -48,6 +48,17 @@ TEST(TopDigest, SaysWhyNothingIsKnown) {
             "not read yet");
 }
 
+TEST(TopDigest, BoundsByRssWhatWasOnlyScanned) {
+  TopDigest digest("host", {}, kSecond);
+  model::Sample sample =
+      at(10, {process_of(42, 7, {test::scanned_mapping(0x1000, 8, 5)})});
+  const analysis::TopSnapshot snapshot = digest.digest(sample);
+  EXPECT_TRUE(snapshot.details[0].is_scanned);
+  const analysis::TopTimelinePoint& point = snapshot.timeline->points.back();
+  EXPECT_TRUE(point.is_bound);
+  EXPECT_EQ(point.sum(), 5 * test::kPageBytes);
+}
+
 TEST(TopDigest, DoesNotTakeAPidThatCameAgainForTheSame) {
   TopDigest digest("host", {}, kSecond);
   model::Sample first = at(10, {process_of(42, 7, {full_mapping(0, 8, 5)})});

@@ -214,11 +214,28 @@ TEST(Top, HasOneFilterForAllViews) {
             std::string::npos);
 }
 
-TEST(Top, SaysWhatIsNoFilter) {
+TEST(Top, SaysWhatIsNoFilterAndKeepsTheOneBefore) {
   Top top = example_top(80, 24);
   filter_by(top, U"pss>banana");
   EXPECT_TRUE(top.needs().timeline_of.is_all());
   EXPECT_NE(top.draw(kNowNs).to_text().find("banana"), std::string::npos);
+  filter_by(top, U"firefox");
+  filter_by(top, U"pss>banana");
+  EXPECT_EQ(top.needs().timeline_of.filter, "firefox");
+}
+
+TEST(Top, FindsNothingWhereAFilterMeansNobody) {
+  Top top = example_top(80, 24);
+  filter_by(top, U"nobody-is-called-so");
+  EXPECT_NE(text_of(top).find("no process is meant"), std::string::npos);
+  for (char32_t view : {U'1', U'3', U'5', U'6'}) {
+    press(top, view);
+    choose(top, U"a");
+    press(top, U'n');
+    press(top, U'N');
+  }
+  choose(top, U"a");
+  EXPECT_NE(text_of(top).find("in no row"), std::string::npos) << text_of(top);
 }
 
 TEST(Top, BoundsWhatMarkedProcessesWouldGiveBackUntilPagesAreCounted) {

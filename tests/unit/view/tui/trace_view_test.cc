@@ -183,19 +183,25 @@ TEST(TraceView, SwitchesFromModulesToTasksToControlGroups) {
 
 TEST(TraceView, IsFilteredByTaskHoweverItIsGrouped) {
   Top top = trace_top(80, 24);
-  EXPECT_TRUE(has(top, "ext4")) << text_of(top);
+  EXPECT_TRUE(has(top, "kernel itself")) << text_of(top);
+  EXPECT_TRUE(has(top, "216,432")) << text_of(top);
   answer(top, U'F', U"postgres");
   EXPECT_TRUE(has(top, "filter postgres"));
-  EXPECT_FALSE(has(top, "ext4")) << "it reads none\n" << text_of(top);
-  EXPECT_TRUE(has(top, "kernel itself"));
-  EXPECT_TRUE(has(top, " of 1.41G")) << text_of(top);
+  EXPECT_TRUE(has(top, "held 91.0M of 1.41G")) << text_of(top);
+  EXPECT_TRUE(has(top, "23,296")) << "what it holds of ext4\n" << text_of(top);
+  EXPECT_FALSE(has(top, "kernel itself")) << "it has none\n" << text_of(top);
   press(top, U'm');
   EXPECT_TRUE(has(top, "postgres")) << text_of(top);
   EXPECT_FALSE(has(top, "osm2pgsql")) << text_of(top);
   press(top, U'm');
+  EXPECT_TRUE(has(top, "/import.scope")) << text_of(top);
+  EXPECT_FALSE(has(top, "/system.slice")) << text_of(top);
+  answer(top, U'F', U"group~system");
+  EXPECT_TRUE(has(top, "/system.slice")) << "tasks have groups of their own";
   EXPECT_FALSE(has(top, "/import.scope")) << text_of(top);
-  answer(top, U'F', U"group~import");
-  EXPECT_TRUE(has(top, "/import.scope")) << "tasks have groups of their own";
+  answer(top, U'F', U"nobody-is-called-so");
+  EXPECT_TRUE(has(top, "held 0 of 1.41G")) << text_of(top);
+  EXPECT_TRUE(has(top, "tasks that the filter means")) << text_of(top);
   answer(top, U'F', U"");
   EXPECT_FALSE(has(top, " of 1.41G"));
 }
