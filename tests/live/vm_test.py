@@ -75,6 +75,15 @@ class Vms(unittest.TestCase):
         self.assertEqual(vm["ram"]["configured_bytes"], vmm.RAM + plugged)
         self.assertEqual(vm["ram"]["resident_bytes"], vmm.TOUCHED + plugged)
 
+    def test_ram_lies_where_the_monitor_says(self):
+        # More parts than could be guessed from the sum, one as large as another.
+        sizes = [32 * vmm.MIB, 16 * vmm.MIB, 32 * vmm.MIB]
+        vm = self.read(self.start("qemu-system-x86_64", PLUGGED=",".join(map(str, sizes)),
+                                  BLOCKS="1"))
+        self.assertEqual(vm["ram"]["found_by"], "ramblock")
+        self.assertEqual(vm["ram"]["configured_bytes"], vmm.RAM + sum(sizes))
+        self.assertEqual(vm["ram"]["resident_bytes"], vmm.TOUCHED + sum(sizes))
+
     def test_crosvm_that_does_not_tell_says_why(self):
         for mode, state in (("errno", "silent"), ("none", "no_balloon"), ("hang", "silent"),
                             ("sentence", "failed"), ("garbage", "failed"),

@@ -90,6 +90,9 @@ std::string ram_words(const VmRow& row) {
       return base::visible(ram.backing) +
              ", known by its size on the command line";
     case model::RamMeans::Largest:
+    case model::RamMeans::Block:
+      return base::visible(ram.backing) +
+             ", known by the blocks that its monitor tells";
       return base::visible(ram.backing) +
              ", taken to be the largest area: a guess";
     case model::RamMeans::Shared:
