@@ -92,14 +92,30 @@ class Vms(unittest.TestCase):
                 self.assertEqual(self.state("crosvm", mode), state)
 
     def test_crosvm_in_another_language_is_asked_by_its_program(self):
-        stand_in = self.start("crosvm", "garbage")
+        self.check_program(self.start("crosvm", "garbage"))
+
+    def test_crosvm_on_another_kind_of_socket_is_asked_by_its_program(self):
+        self.check_program(self.start("crosvm", "stream"))
+
+    def check_program(self, stand_in):
         # What runs again is a Python, and its first word a script.
         told = json.dumps({"BalloonStats": {"stats": vmm.STATS, "balloon_actual": vmm.BALLOON}})
         with open(f"{self.folder}/balloon_stats", "w", encoding="utf-8") as script:
-            script.write(f"print({told!r})")
+            script.write("import os, stat, sys\n"
+                         "assert stat.S_ISSOCK(os.stat(sys.argv[1]).st_mode)\n"
+                         f"print({told!r})")
         vm = live.run_json("vm", stand_in.pid, cwd=self.folder)["vms"][0]
         self.assert_split(vm)
         self.assertEqual(vm["guest"]["source"], "crosvm balloon_stats")
+
+    def test_a_socket_beside_a_program_is_found_by_it_too(self):
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.mkdir(f"{self.folder}/below")
+        os.chdir(f"{self.folder}/below")
+        stand_in = self.start("crosvm", "garbage", "relative.sock")
+        os.chdir(before)
+        self.check_program(stand_in)
 
     def test_a_socket_in_a_directory_is_found(self):
         path = f"{self.folder}/sockets"

@@ -158,7 +158,8 @@ def serve(listener, speak):
 def main():
     name = os.path.basename(sys.executable)
     kind, speak, memfd = {
-        "crosvm": (socket.SOCK_SEQPACKET, serve_crosvm, "crosvm_guest"),
+        "crosvm": (socket.SOCK_STREAM if MODE == "stream" else socket.SOCK_SEQPACKET,
+                   serve_crosvm, "crosvm_guest"),
         "firecracker": (socket.SOCK_STREAM, serve_http, None),
         "cloud-hypervisor": (socket.SOCK_STREAM, serve_http, "ch_ram"),
         "qemu-system-x86_64": (socket.SOCK_STREAM, serve_qmp, None)}[name]
