@@ -365,6 +365,24 @@ class Vms(unittest.TestCase):
         self.assertGreaterEqual(reads[0], DEADLINE_NS, "the first cannot know")
         self.assertLess(sorted(reads[1:])[1], DEADLINE_NS, reads)
 
+    def test_a_vm_that_ends_while_it_is_asked_delays_no_reading(self):
+        asked, quick = self.start("crosvm", "garbage"), self.start("crosvm")
+        # Its program outlives it, and is given the whole time.
+        with open(f"{self.folder}/balloon_stats", "w", encoding="utf-8") as script:
+            script.write("import os, time\nparent = os.getppid()\nfor _ in range(160):\n"
+                         "  if os.getppid() == parent: time.sleep(0.1)")
+        with subprocess.Popen([live.TIDEMARK, "vm", "watch", str(asked.pid), str(quick.pid), "-d",
+                               "200ms", "--timeout", "12s", "--json"], stdout=subprocess.PIPE,
+                              cwd=self.folder, text=True) as watch:
+            watch.stdout.readline()
+            asked.end()
+            start = time.monotonic()
+            while asked.pid in {v["pid"] for v in json.loads(watch.stdout.readline())["vms"]}:
+                pass
+            took = time.monotonic() - start
+            watch.kill()
+        self.assertLess(took, 8)
+
     def test_fifty_vms_cost_little_and_a_silent_one_nothing(self):
         """The bar is 3 % of a core, and `./dev bench vm` measures it; here only a
         watch that reads everything each second would fail."""
