@@ -120,6 +120,12 @@ std::string counted(uint64_t count, const std::string& word) {
 }
 
 void tell_counts(const CommonOptions& common, const ImportInput& input) {
+  if (input.is_cut) {
+    print_note(common,
+               base::visible(input.path) + " has no end; " +
+                   base::counted(input.samples.size(), "record is whole",
+                                 "records are whole"));
+  }
   if (!input.watcher) return;
   const store::WatcherCounts& counts = input.watcher->counts();
   const std::string where = base::visible(input.path) + ": ";

@@ -153,6 +153,7 @@ base::Status take_memstats(const std::string& text,
     }
   }
   input.words = "memstats";
+  input.is_cut = file->is_cut;
   return base::Ok{};
 }
 

@@ -31,6 +31,7 @@ struct ImportInput {
   std::string words;  // "memory-watcher 0.1", "smaps text"
   std::optional<store::WatcherFile> watcher;
   std::vector<model::Sample> samples;
+  bool is_cut = false;  // its end is missing, and the rest was taken
 };
 
 base::Result<ImportInput> open_import(const std::string& path,

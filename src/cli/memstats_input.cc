@@ -27,13 +27,28 @@ base::Result<std::string> beginning_of(const std::string& path) {
   return std::string(bytes.data(), static_cast<size_t>(got));
 }
 
-// Up to the last line that is whole, with the end that is missing.
+// Up to the last record that is whole, with the end that is missing; empty
+// where it is not the end that is missing, or no record is whole. `vm watch`
+// writes a record a line, the original all of them in one.
 std::string mended(std::string_view text) {
-  const size_t last = text.find_last_of('\n');
-  if (last == std::string_view::npos) return "";
-  const size_t end = text.find_last_not_of(", \n", last);
-  if (end == std::string_view::npos) return "";
-  return std::string(text.substr(0, end + 1)) + "]";
+  size_t depth = 0;
+  size_t end = 0;
+  bool is_in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (is_in_string) {
+      if (c == '\\') ++i;
+      is_in_string = c != '"';
+    } else if (c == '"') {
+      is_in_string = true;
+    } else if (c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ']' || c == '}') {
+      if (depth <= 1) return "";
+      if (--depth == 1) end = i + 1;
+    }
+  }
+  return end == 0 ? "" : std::string(text.substr(0, end)) + "]";
 }
 
 }  // namespace
@@ -68,16 +83,22 @@ base::Result<MemstatsFile> memstats_in(const std::string& path,
                                        std::string_view text,
                                        uint64_t modified_ns,
                                        std::optional<uint64_t> begin_ns) {
+  MemstatsFile file;
   base::Result<std::vector<model::MemstatsRecord>> records =
       parse::parse_memstats(text);
-  if (!records) return base::within(path, records.error());
+  if (!records) {
+    base::Result<std::vector<model::MemstatsRecord>> rest =
+        parse::parse_memstats(mended(text));
+    if (!rest) return base::within(path, records.error());
+    records = std::move(rest);
+    file.is_cut = true;
+  }
   if (records->empty()) {
     return base::fail(base::ErrorKind::Malformed, path + ": no records in it");
   }
   const uint64_t lasted =
       (records->back().elapsed_seconds - records->front().elapsed_seconds) *
       base::kNsPerSecond;
-  MemstatsFile file;
   file.begin_realtime_ns =
       begin_ns.value_or(modified_ns > lasted ? modified_ns - lasted : 0);
   file.records = std::move(*records);
@@ -96,17 +117,8 @@ base::Result<std::optional<MemstatsFile>> read_memstats_file(
   if (!text) return text.error();
   base::Result<MemstatsFile> file =
       memstats_in(path, *text, *modified_ns, std::nullopt);
-  if (file) return std::optional<MemstatsFile>(std::move(*file));
-  const std::string_view whole = base::trim(*text);
-  if (whole.ends_with(']')) return file.error();
-  base::Result<MemstatsFile> rest = memstats_in(
-      path, mended(std::string(whole) + "\n"), *modified_ns, std::nullopt);
-  if (!rest) {
-    rest = memstats_in(path, mended(whole), *modified_ns, std::nullopt);
-  }
-  if (!rest) return file.error();
-  rest->is_cut = true;
-  return std::optional<MemstatsFile>(std::move(*rest));
+  if (!file) return file.error();
+  return std::optional<MemstatsFile>(std::move(*file));
 }
 
 }  // namespace tidemark::cli

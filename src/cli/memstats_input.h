@@ -15,7 +15,7 @@ namespace tidemark::cli {
 struct MemstatsFile {
   std::vector<model::MemstatsRecord> records;  // at least one
   uint64_t begin_realtime_ns = 0;
-  bool is_cut = false;  // who wrote it was killed
+  bool is_cut = false;  // who wrote it was killed, or its disk was full
 };
 
 base::Result<std::string> read_whole_file(const std::string& path);
@@ -28,14 +28,14 @@ bool begins_as_memstats(std::string_view text);
 
 // The file keeps seconds since collecting began and is written when it ends:
 // so it began that long before `modified_ns`, unless the caller knows better.
+// Of a text that was cut the records that are whole are taken.
 base::Result<MemstatsFile> memstats_in(const std::string& path,
                                        std::string_view text,
                                        uint64_t modified_ns,
                                        std::optional<uint64_t> begin_ns);
 
 // Empty when the file is something else, or cannot be opened: those who read
-// other files say why. `vm watch` writes a record a line as it comes; of one
-// that was killed meanwhile those that are whole are read.
+// other files say why.
 base::Result<std::optional<MemstatsFile>> read_memstats_file(
     const std::string& path);
 

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
+
+#include "base/arithmetic.h"
 
 namespace tidemark::model {
 namespace {
@@ -93,33 +96,39 @@ std::string backing_of(const Mapping& mapping) {
   return backing + "file " + std::string(name);
 }
 
+// The first names what backs it.
+void add_object(const Mapping& mapping, FoundRam& found) {
+  RamObject object = object_of(mapping);
+  if (std::ranges::find(found.objects, object) != found.objects.end()) return;
+  if (found.objects.empty()) found.backing = backing_of(mapping);
+  found.objects.push_back(std::move(object));
+}
+
 FoundRam found_by_name(const std::vector<Mapping>& mappings,
                        const RamHints& hints) {
   FoundRam found;
   for (size_t i = 0; i < mappings.size(); ++i) {
     if (!is_ram_by_name(mappings[i], hints)) continue;
     found.indices.push_back(i);
-    RamObject object = object_of(mappings[i]);
-    if (std::ranges::find(found.objects, object) == found.objects.end()) {
-      found.objects.push_back(std::move(object));
-    }
+    add_object(mappings[i], found);
   }
   if (found.indices.empty()) return found;
   found.means = RamMeans::Name;
-  found.backing = backing_of(mappings[found.indices.front()]);
   found.configured_bytes = covered_bytes(mappings, found.indices);
   return found;
 }
 
-// The mappings from `first` on that lie next to each other and have exactly
-// that size together; none otherwise.
+// The mappings from `first` on that lie next to each other, could be RAM by
+// `could_be` and have exactly that size together; none otherwise.
+template <typename CouldBe>
 std::span<const Mapping> run_of_size(const std::vector<Mapping>& mappings,
-                                     size_t first, uint64_t size_bytes) {
+                                     size_t first, uint64_t size_bytes,
+                                     const CouldBe& could_be) {
   uint64_t sum = 0;
   for (size_t i = first; i < mappings.size(); ++i) {
     const bool follows =
         i == first || mappings[i].start_address == mappings[i - 1].end_address;
-    if (!follows || !could_be_anonymous_ram(mappings[i])) return {};
+    if (!follows || !could_be(mappings[i])) return {};
     sum += mappings[i].size_bytes();
     if (sum == size_bytes)
       return std::span(mappings).subspan(first, i - first + 1);
@@ -128,14 +137,21 @@ std::span<const Mapping> run_of_size(const std::vector<Mapping>& mappings,
   return {};
 }
 
-bool take_size(const std::vector<Mapping>& mappings, uint64_t size_bytes,
-               std::vector<size_t>& taken) {
+// The first that is not taken yet, and begins where it should.
+template <typename CouldBe>
+bool take_block(const std::vector<Mapping>& mappings, const RamBlock& block,
+                const CouldBe& could_be, FoundRam& found) {
   for (size_t i = 0; i < mappings.size(); ++i) {
-    if (std::ranges::find(taken, i) != taken.end()) continue;
-    const std::span<const Mapping> run = run_of_size(mappings, i, size_bytes);
+    const uint64_t start = mappings[i].start_address;
+    if (start != block.address.value_or(start)) continue;
+    if (std::ranges::find(found.indices, i) != found.indices.end()) continue;
+    const std::span<const Mapping> run =
+        run_of_size(mappings, i, block.bytes, could_be);
+    if (run.empty()) continue;
     for (size_t k = 0; k < run.size(); ++k)
-      taken.push_back(i + k);
-    if (!run.empty()) return true;
+      found.indices.push_back(i + k);
+    found.areas.push_back({block.bytes, start});
+    return true;
   }
   return false;
 }
@@ -146,9 +162,10 @@ FoundRam found_by_sizes(const std::vector<Mapping>& mappings,
   FoundRam found;
   uint64_t total = 0;
   for (uint64_t size_bytes : sizes) {
-    if (size_bytes == 0 || !take_size(mappings, size_bytes, found.indices)) {
-      return {};
-    }
+    const bool is_taken =
+        size_bytes != 0 && take_block(mappings, {size_bytes, std::nullopt},
+                                      could_be_anonymous_ram, found);
+    if (!is_taken) return {};
     total += size_bytes;
   }
   if (found.indices.empty()) return found;
@@ -156,6 +173,49 @@ FoundRam found_by_sizes(const std::vector<Mapping>& mappings,
   found.means = RamMeans::Size;
   found.backing = "anonymous memory";
   found.configured_bytes = total;
+  return found;
+}
+
+// What lies behind its parts: RAM that was plugged in may be of another kind.
+void describe_blocks(const std::vector<Mapping>& mappings, FoundRam& found) {
+  constexpr const char* kAnonymous = "anonymous memory";
+  bool has_anonymous = false;
+  for (size_t index : found.indices) {
+    if (mappings[index].is_file()) {
+      add_object(mappings[index], found);
+    } else {
+      has_anonymous = true;
+    }
+  }
+  if (has_anonymous) {
+    found.backing += found.backing.empty() ? "" : " and ";
+    found.backing += kAnonymous;
+  }
+}
+
+// One without an address could take the place of one that has it.
+std::vector<RamBlock> with_addresses_first(std::vector<RamBlock> blocks) {
+  std::ranges::stable_sort(blocks, std::greater<>(), [](const RamBlock& block) {
+    return block.address.has_value();
+  });
+  return blocks;
+}
+
+FoundRam found_by_blocks(const std::vector<Mapping>& mappings,
+                         const RamHints& hints) {
+  const auto could_be_block = [&](const Mapping& mapping) {
+    return could_be_anonymous_ram(mapping) || is_ram_by_name(mapping, hints);
+  };
+  FoundRam found;
+  for (const RamBlock& block : with_addresses_first(hints.blocks)) {
+    const bool is_taken =
+        block.bytes != 0 && take_block(mappings, block, could_be_block, found);
+    if (!is_taken) return {};
+  }
+  std::ranges::sort(found.indices);
+  describe_blocks(mappings, found);
+  found.means = RamMeans::Block;
+  found.configured_bytes = sum_bytes(hints.blocks);
   return found;
 }
 
@@ -174,14 +234,28 @@ FoundRam found_by_being_largest(const std::vector<Mapping>& mappings) {
   // Thread stacks are 8 MiB, malloc's arenas 64 MiB: a smaller area may be one.
   constexpr uint64_t kLeastBytes = uint64_t{64} << 20;
   if (largest_bytes <= kLeastBytes || largest_bytes <= sum / 2) return {};
-  return {RamMeans::Largest, "anonymous memory", {largest}, {}, largest_bytes};
+  return {
+      RamMeans::Largest, "anonymous memory", {largest}, {}, largest_bytes, {}};
 }
 
 }  // namespace
 
+uint64_t sum_bytes(const std::vector<RamBlock>& blocks) {
+  uint64_t sum = 0;
+  for (const RamBlock& block : blocks)
+    sum = base::saturating_sum(sum, block.bytes);
+  return sum;
+}
+
 FoundRam find_guest_ram(const std::vector<Mapping>& mappings,
                         const RamHints& hints) {
   FoundRam found = found_by_name(mappings, hints);
+  const bool is_whole =
+      hints.blocks.empty() || found.configured_bytes == sum_bytes(hints.blocks);
+  if (!is_whole) {
+    FoundRam by_blocks = found_by_blocks(mappings, hints);
+    if (by_blocks.means != RamMeans::None) return by_blocks;
+  }
   if (found.means != RamMeans::None) return found;
   if (hints.total_bytes) {
     found = found_by_sizes(mappings, {*hints.total_bytes});
@@ -190,6 +264,19 @@ FoundRam find_guest_ram(const std::vector<Mapping>& mappings,
   found = found_by_sizes(mappings, hints.part_bytes);
   if (found.means != RamMeans::None) return found;
   return found_by_being_largest(mappings);
+}
+
+bool are_same_blocks(std::vector<RamBlock> found,
+                     const std::vector<RamBlock>& told) {
+  for (const RamBlock& block : with_addresses_first(told)) {
+    const auto same = std::ranges::find_if(found, [&](const RamBlock& area) {
+      return area.bytes == block.bytes &&
+             (!block.address || area.address == block.address);
+    });
+    if (same == found.end()) return false;
+    found.erase(same);
+  }
+  return found.empty();
 }
 
 bool is_of_object(const Mapping& mapping, const RamObject& object) {

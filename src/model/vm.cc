@@ -48,8 +48,8 @@ VmKind vm_kind_of_program(std::string_view program) {
 }
 
 std::string_view ram_means_token(RamMeans means) {
-  constexpr std::array<std::string_view, 5> kTokens = {
-      "name", "size", "largest", "none", "shared"};
+  constexpr std::array<std::string_view, 6> kTokens = {
+      "name", "ramblock", "size", "largest", "none", "shared"};
   return kTokens[static_cast<size_t>(means)];
 }
 

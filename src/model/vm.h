@@ -32,6 +32,7 @@ VmKind vm_kind_of_program(std::string_view program);
 // How guest RAM was told from the monitor's own memory, surest first.
 enum class RamMeans : uint8_t {
   Name,     // of the memfd or the file that it is
+  Block,    // as large as those its monitor tells, and where it says
   Size,     // of an anonymous area, exactly that of the command line
   Largest,  // anonymous area: a guess
   None,     // it was not found
@@ -57,6 +58,13 @@ struct GuestRam {
   // What merging saves: those pages are in `resident` once for each user.
   Reading<uint64_t> ksm_saved_bytes;
   bool operator==(const GuestRam&) const = default;
+};
+
+// A part of guest RAM in the monitor's address space.
+struct RamBlock {
+  uint64_t bytes = 0;
+  std::optional<uint64_t> address;  // of its first byte, where that is told
+  bool operator==(const RamBlock&) const = default;
 };
 
 enum class VmRole : uint8_t {
@@ -156,6 +164,9 @@ struct GuestAnswer {
   bool balloon_is_moving = false;
   std::optional<bool> deflates_on_oom;
   std::optional<bool> reports_free_pages;
+  // How guest RAM lies in the monitor; of QEMU alone. Not recorded: what was
+  // found by it is.
+  std::vector<RamBlock> ram_blocks;
   uint64_t asked_ns = 0;  // how long that took
   bool operator==(const GuestAnswer&) const = default;
 };

@@ -95,6 +95,29 @@ model::GuestStats stats_in(const json& object, NameOf name_of) {
   return stats;
 }
 
+std::optional<uint64_t> address_in(std::string_view word) {
+  if (!word.starts_with("0x")) return std::nullopt;
+  return base::parse_hex(word.substr(2));
+}
+
+// "pc.ram    4 KiB  0x0 0x10000000 0x10000000 0x7f… rw": name, size of a page,
+// offset, used, total, since QEMU 8 the address. Its head has no numbers.
+std::optional<QmpRamBlock> ram_block_in(std::string_view line) {
+  constexpr size_t kUsed = 4;
+  constexpr size_t kAddress = 6;
+  std::vector<std::string_view> words = base::split(base::trim(line), ' ');
+  std::erase(words, "");
+  if (words.size() <= kUsed) return std::nullopt;
+  const std::optional<uint64_t> used = address_in(words[kUsed]);
+  if (!used) return std::nullopt;
+  QmpRamBlock found;
+  found.name = base::base_name(words.front());
+  found.block.bytes = *used;
+  if (words.size() > kAddress)
+    found.block.address = address_in(words[kAddress]);
+  return found;
+}
+
 std::optional<bool> flag_of(const json* value) {
   if (value == nullptr || !value->is_boolean()) return std::nullopt;
   return value->get<bool>();
@@ -161,6 +184,51 @@ base::Result<std::vector<std::string>> parse_qmp_balloon_names(
     if (is_balloon && !name.empty()) names.push_back(std::move(name));
   }
   return names;
+}
+
+base::Result<std::vector<std::string>> parse_qmp_memory_devices(
+    std::string_view line) {
+  base::Result<json> value = returned(line);
+  if (!value) return value.error();
+  if (!value->is_array()) return malformed("query-memdev", line);
+  std::vector<std::string> names;
+  for (const json& entry : *value) {
+    std::string name = text_of(child(entry, "id"));
+    if (!name.empty()) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+base::Result<std::vector<QmpRamBlock>> parse_qmp_ram_blocks(
+    std::string_view line) {
+  base::Result<json> value = returned(line);
+  if (!value) return value.error();
+  const std::string table = text_of(&*value);
+  std::vector<QmpRamBlock> blocks;
+  for (std::string_view rest = table; !rest.empty();) {
+    if (auto block = ram_block_in(base::take_line(rest))) {
+      blocks.push_back(std::move(*block));
+    }
+  }
+  if (blocks.empty()) return malformed("info ramblock", line);
+  return blocks;
+}
+
+base::Result<QmpHostAddress> parse_qmp_host_address(std::string_view line) {
+  base::Result<json> value = returned(line);
+  if (!value) return value.error();
+  const std::string text = text_of(&*value);
+  std::string_view words = base::trim(text);
+  const size_t open = words.find('(');
+  const size_t close = words.rfind(") is ");
+  if (open == std::string_view::npos || close == std::string_view::npos ||
+      close < open) {
+    return malformed("gpa2hva", line);
+  }
+  const std::optional<uint64_t> address = address_in(words.substr(close + 5));
+  if (!address) return malformed("gpa2hva", line);
+  return QmpHostAddress{std::string(words.substr(open + 1, close - open - 1)),
+                        *address};
 }
 
 base::Result<bool> parse_qmp_flag(std::string_view line) {

@@ -36,6 +36,27 @@ base::Result<uint64_t> parse_qmp_memory_size(std::string_view line);
 base::Result<std::vector<std::string>> parse_qmp_balloon_names(
     std::string_view line);
 
+// Ids in the answer to query-memdev: what guest RAM is made of, the usual
+// RAM too since QEMU 5.0.
+base::Result<std::vector<std::string>> parse_qmp_memory_devices(
+    std::string_view line);
+
+// A row of `info ramblock`, a table for people: everything of QEMU's that a
+// guest can address, firmware too.
+struct QmpRamBlock {
+  std::string name;
+  model::RamBlock block;  // its address is told since QEMU 8
+};
+base::Result<std::vector<QmpRamBlock>> parse_qmp_ram_blocks(
+    std::string_view line);
+
+// "Host virtual address for 0x0 (pc.ram) is 0x7f…", which answers `gpa2hva 0`.
+struct QmpHostAddress {
+  std::string block_name;
+  uint64_t address = 0;
+};
+base::Result<QmpHostAddress> parse_qmp_host_address(std::string_view line);
+
 base::Result<bool> parse_qmp_flag(std::string_view line);
 base::Result<uint64_t> parse_qmp_number(std::string_view line);
 

@@ -21,6 +21,9 @@ void read_replies(const std::string& text) {
   check(parse::parse_qmp_balloon(text));
   check(parse::parse_qmp_memory_size(text));
   check(parse::parse_qmp_balloon_names(text));
+  check(parse::parse_qmp_memory_devices(text));
+  check(parse::parse_qmp_ram_blocks(text));
+  check(parse::parse_qmp_host_address(text));
   check(parse::parse_qmp_flag(text));
   check(parse::parse_qmp_number(text));
   check(parse::parse_qmp_guest_stats(text));

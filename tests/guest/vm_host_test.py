@@ -193,7 +193,7 @@ class TwoVms(unittest.TestCase):
     def test_both_are_found_and_told_apart(self):
         found = {v["name"]: v for v in self.both["vms"]}
         self.assertLessEqual({"disk-vm", "shared-vm"}, set(found))
-        self.assertEqual(found["disk-vm"]["ram"]["found_by"], "size")
+        self.assertEqual(found["disk-vm"]["ram"]["found_by"], "ramblock")
         self.assertEqual(found["shared-vm"]["ram"]["found_by"], "name")
         self.assertEqual(found["shared-vm"]["ram"]["resident_by"], "st_blocks")
 

@@ -127,7 +127,7 @@ class Checks:
     """Boots once; each test looks at what was said at each step."""
     deflates = False
     backing = ()
-    found_by = "size"
+    found_by = "ramblock"
 
     @classmethod
     def setUpClass(cls):

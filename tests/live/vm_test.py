@@ -75,6 +75,15 @@ class Vms(unittest.TestCase):
         self.assertEqual(vm["ram"]["configured_bytes"], vmm.RAM + plugged)
         self.assertEqual(vm["ram"]["resident_bytes"], vmm.TOUCHED + plugged)
 
+    def test_ram_lies_where_the_monitor_says(self):
+        # More parts than could be guessed from the sum, one as large as another.
+        sizes = [32 * vmm.MIB, 16 * vmm.MIB, 32 * vmm.MIB]
+        vm = self.read(self.start("qemu-system-x86_64", PLUGGED=",".join(map(str, sizes)),
+                                  BLOCKS="1"))
+        self.assertEqual(vm["ram"]["found_by"], "ramblock")
+        self.assertEqual(vm["ram"]["configured_bytes"], vmm.RAM + sum(sizes))
+        self.assertEqual(vm["ram"]["resident_bytes"], vmm.TOUCHED + sum(sizes))
+
     def test_crosvm_that_does_not_tell_says_why(self):
         for mode, state in (("errno", "silent"), ("none", "no_balloon"), ("hang", "silent"),
                             ("sentence", "failed"), ("garbage", "failed"),
@@ -83,14 +92,30 @@ class Vms(unittest.TestCase):
                 self.assertEqual(self.state("crosvm", mode), state)
 
     def test_crosvm_in_another_language_is_asked_by_its_program(self):
-        stand_in = self.start("crosvm", "garbage")
+        self.check_program(self.start("crosvm", "garbage"))
+
+    def test_crosvm_on_another_kind_of_socket_is_asked_by_its_program(self):
+        self.check_program(self.start("crosvm", "stream"))
+
+    def check_program(self, stand_in):
         # What runs again is a Python, and its first word a script.
         told = json.dumps({"BalloonStats": {"stats": vmm.STATS, "balloon_actual": vmm.BALLOON}})
         with open(f"{self.folder}/balloon_stats", "w", encoding="utf-8") as script:
-            script.write(f"print({told!r})")
+            script.write("import os, stat, sys\n"
+                         "assert stat.S_ISSOCK(os.stat(sys.argv[1]).st_mode)\n"
+                         f"print({told!r})")
         vm = live.run_json("vm", stand_in.pid, cwd=self.folder)["vms"][0]
         self.assert_split(vm)
         self.assertEqual(vm["guest"]["source"], "crosvm balloon_stats")
+
+    def test_a_socket_beside_a_program_is_found_by_it_too(self):
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.mkdir(f"{self.folder}/below")
+        os.chdir(f"{self.folder}/below")
+        stand_in = self.start("crosvm", "garbage", "relative.sock")
+        os.chdir(before)
+        self.check_program(stand_in)
 
     def test_a_socket_in_a_directory_is_found(self):
         path = f"{self.folder}/sockets"
@@ -339,6 +364,24 @@ class Vms(unittest.TestCase):
         reads = [json.loads(line)["read_ns"] for line in lines]
         self.assertGreaterEqual(reads[0], DEADLINE_NS, "the first cannot know")
         self.assertLess(sorted(reads[1:])[1], DEADLINE_NS, reads)
+
+    def test_a_vm_that_ends_while_it_is_asked_delays_no_reading(self):
+        asked, quick = self.start("crosvm", "garbage"), self.start("crosvm")
+        # Its program outlives it, and is given the whole time.
+        with open(f"{self.folder}/balloon_stats", "w", encoding="utf-8") as script:
+            script.write("import os, time\nparent = os.getppid()\nfor _ in range(160):\n"
+                         "  if os.getppid() == parent: time.sleep(0.1)")
+        with subprocess.Popen([live.TIDEMARK, "vm", "watch", str(asked.pid), str(quick.pid), "-d",
+                               "200ms", "--timeout", "12s", "--json"], stdout=subprocess.PIPE,
+                              cwd=self.folder, text=True) as watch:
+            watch.stdout.readline()
+            asked.end()
+            start = time.monotonic()
+            while asked.pid in {v["pid"] for v in json.loads(watch.stdout.readline())["vms"]}:
+                pass
+            took = time.monotonic() - start
+            watch.kill()
+        self.assertLess(took, 8)
 
     def test_fifty_vms_cost_little_and_a_silent_one_nothing(self):
         """The bar is 3 % of a core, and `./dev bench vm` measures it; here only a

@@ -6,6 +6,7 @@ It maps guest RAM as the real one does, touches a known part of it, and speaks
 the real one's protocol on its control socket. MODE says how well.
 """
 
+import ctypes
 import json
 import mmap
 import os
@@ -21,7 +22,9 @@ BALLOON = 16 * MIB
 TOTAL = 80 * MIB  # deflates on OOM: the balloon is in it
 FREE, CACHES = 40 * MIB, 8 * MIB
 MODE = os.environ.get("MODE", "ok")
-PLUGGED = int(os.environ.get("PLUGGED", 0))  # bytes of RAM beside the first
+PARTS = [int(size) for size in os.environ.get("PLUGGED", "").split(",") if size]
+PLUGGED = sum(PARTS)  # bytes of RAM beside the first
+BLOCKS = {}  # {name: (address, bytes)}, where QEMU tells of them
 
 
 def touch(ram, size):
@@ -95,9 +98,22 @@ def serve_http(link):
             link.send(answer[at:at + 29])
 
 
+def address_of(ram):
+    return ctypes.addressof(ctypes.c_char.from_buffer(ram))
+
+
+def ram_blocks():
+    """As `info ramblock` prints them since QEMU 8; firmware is no RAM."""
+    rows = [(*BLOCKS[name], name) for name in BLOCKS] + [(4096, 65536, "pc.bios")]
+    return "Block Name PSize Offset Used Total HVA RO\r\n" + "".join(
+        f"{name:>24}    4 KiB  0x{0:016x} 0x{size:016x} 0x{size:016x} 0x{at:016x}  rw\r\n"
+        for at, size, name in rows)
+
+
 def qmp_answer(request):
     arguments = request.get("arguments", {})
-    name = arguments.get("property", arguments.get("path", request["execute"]))
+    name = arguments.get("property", arguments.get(
+        "path", arguments.get("command-line", request["execute"])))
     known = {
         "qmp_capabilities": {}, "query-balloon": {"actual": RAM + PLUGGED - BALLOON},
         "query-memory-size-summary": {"base-memory": RAM, "plugged-memory": PLUGGED},
@@ -107,6 +123,8 @@ def qmp_answer(request):
             "stat-" + key.replace("_", "-"): value for key, value in STATS.items()},
             "last-update": int(time.time()) - (500 if MODE == "stale" else 0)},
         "deflate-on-oom": True, "guest-stats-polling-interval": 1,
+        "query-memdev": [{"id": name} for name in BLOCKS],
+        **({"info ramblock": ram_blocks()} if BLOCKS else {}),
     }
     if MODE == "none" and name == "query-balloon":
         return {"error": {"class": "DeviceNotActive", "desc": "No balloon device"}}
@@ -140,15 +158,21 @@ def serve(listener, speak):
 def main():
     name = os.path.basename(sys.executable)
     kind, speak, memfd = {
-        "crosvm": (socket.SOCK_SEQPACKET, serve_crosvm, "crosvm_guest"),
+        "crosvm": (socket.SOCK_STREAM if MODE == "stream" else socket.SOCK_SEQPACKET,
+                   serve_crosvm, "crosvm_guest"),
         "firecracker": (socket.SOCK_STREAM, serve_http, None),
         "cloud-hypervisor": (socket.SOCK_STREAM, serve_http, "ch_ram"),
         "qemu-system-x86_64": (socket.SOCK_STREAM, serve_qmp, None)}[name]
     ram = guest_ram(memfd, RAM)
     touch(ram, TOUCHED)
-    plugged = guest_ram(memfd, PLUGGED) if PLUGGED else None
-    if plugged:
-        touch(plugged, PLUGGED)
+    parts = [ram]
+    for i, size in enumerate(PARTS):
+        parts.append(guest_ram(memfd, size))
+        if i % 2 == 0:  # else the kernel would make one area of neighbours
+            parts[-1].madvise(mmap.MADV_DONTFORK)
+        touch(parts[-1], size)
+    if "BLOCKS" in os.environ:
+        BLOCKS.update((f"m{i}", (address_of(part), len(part))) for i, part in enumerate(parts))
     disk = open(os.environ["DISK"], "rb") if "DISK" in os.environ else None
     path = os.environ["SOCKET"]
     if os.path.isdir(path):

@@ -25,6 +25,13 @@ base::Result<base::UnixSocket> connect_control(const Roots& roots,
   return base::UnixSocket::connect_at(*start, control.path, type);
 }
 
+std::string path_from_here(const ControlPath& control) {
+  if (control.pid == 0) return control.path;
+  const bool is_absolute = control.path.starts_with('/');
+  return "/proc/" + std::to_string(control.pid) +
+         (is_absolute ? "/root" : "/cwd/") + control.path;
+}
+
 bool is_control_directory(const Roots& roots, const ControlPath& control) {
   base::Result<base::Directory> start = start_of(roots, control);
   if (!start) return false;

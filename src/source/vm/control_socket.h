@@ -20,6 +20,9 @@ base::Result<base::UnixSocket> connect_control(const Roots& roots,
                                                const ControlPath& control,
                                                base::SocketType type);
 
+// The same as a path of ours, for a program that we start.
+std::string path_from_here(const ControlPath& control);
+
 // Whether it leads to a directory, as crosvm's --socket may.
 bool is_control_directory(const Roots& roots, const ControlPath& control);
 

@@ -1,6 +1,5 @@
-// Asks crosvm over its control socket: one JSON text a packet. What answers in
-// another language (before April 2021 it was binary) is asked by its own
-// program.
+// Asks crosvm over its control socket: one JSON text a packet. One that cannot
+// be spoken to so is asked by its own program: its authors promise no protocol.
 #include <unistd.h>
 
 #include <cerrno>
@@ -71,7 +70,7 @@ base::Result<parse::CrosvmBalloon> ask_crosvm_program(
   constexpr size_t kMostBytes = 64 << 10;
   base::Result<base::ChildOutput> child = base::run_child(
       "/proc/" + std::to_string(vm.id.pid) + "/exe",
-      {"balloon_stats", crosvm_control(roots, vm, options).path},
+      {"balloon_stats", path_from_here(crosvm_control(roots, vm, options))},
       {std::chrono::duration_cast<std::chrono::milliseconds>(
            std::chrono::nanoseconds(options.deadline_ns)),
        kMostBytes});
@@ -93,6 +92,23 @@ void set_crosvm_error(const parse::CrosvmBalloon& told, GuestAnswer& answer) {
   }
 }
 
+// Another language, or another kind of socket than we know. Whom nobody
+// reaches or who does not answer us will not answer it either.
+bool could_tell_its_program(const base::Error& error) {
+  return error.kind == ErrorKind::Malformed || error.kind == ErrorKind::System;
+}
+
+void set_crosvm_failure(const base::Error& error, bool is_connected,
+                        GuestAnswer& answer) {
+  if (!is_connected) {
+    return set_state(answer, GuestState::Unreachable, reason_of(error));
+  }
+  if (error.kind != ErrorKind::Gone) return note_failure(error, answer);
+  set_state(answer, GuestState::Silent,
+            "no answer in time: the guest is stuck, or crosvm is built "
+            "without a balloon");
+}
+
 }  // namespace
 
 // Each question makes the guest count anew, so an answer has no age. What goes
@@ -108,20 +124,16 @@ void ask_crosvm(const Roots& roots, const FoundVm& vm,
   // The other side may have closed it since.
   const bool is_closed = !told && told.error().kind == ErrorKind::Closed;
   if (is_closed) {
+    link.reset();
     base::Result<base::UnixSocket> socket = connect_crosvm(roots, vm, options);
-    if (!socket) {
-      return set_state(answer, GuestState::Unreachable,
-                       reason_of(socket.error()));
+    if (socket) {
+      link = std::move(*socket);
+      told = ask_crosvm_balloon(*link, options.deadline_ns);
+    } else {
+      told = socket.error();
     }
-    link = std::move(*socket);
-    told = ask_crosvm_balloon(*link, options.deadline_ns);
   }
-  if (!told && told.error().kind == ErrorKind::Gone) {
-    return set_state(answer, GuestState::Silent,
-                     "no answer in time: the guest is stuck, or crosvm is "
-                     "built without a balloon");
-  }
-  if (!told && told.error().kind == ErrorKind::Malformed) {
+  if (!told && could_tell_its_program(told.error())) {
     base::Result<parse::CrosvmBalloon> printed =
         ask_crosvm_program(roots, vm, options);
     if (printed) {
@@ -130,7 +142,7 @@ void ask_crosvm(const Roots& roots, const FoundVm& vm,
       told = std::move(printed);
     }
   }
-  if (!told) return note_failure(told.error(), answer);
+  if (!told) return set_crosvm_failure(told.error(), link.has_value(), answer);
   memory.link = std::move(link);
   if (told->is_error()) return set_crosvm_error(*told, answer);
   answer.state = GuestState::Told;

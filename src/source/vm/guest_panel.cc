@@ -42,6 +42,7 @@ struct GuestPanel::Worker {
   // Under the mutex.
   std::condition_variable has_question;
   bool is_stopping = false;
+  bool has_ended = false;  // the thread, or as good as
   uint64_t asked_round = 0;
   uint64_t answered_round = 0;
   uint64_t asked_ns = 0;
@@ -61,7 +62,10 @@ void* GuestPanel::run(void* argument) {
   while (true) {
     worker.has_question.wait(
         lock, [&] { return worker.is_stopping || worker.is_asking(); });
-    if (worker.is_stopping) return nullptr;
+    if (worker.is_stopping) {
+      worker.has_ended = true;
+      return nullptr;
+    }
     const uint64_t round = worker.asked_round;
     lock.unlock();
     GuestAnswer answer =
@@ -79,26 +83,33 @@ GuestPanel::GuestPanel(const Roots& roots, QuestionOptions options)
       options_(std::move(options)),
       shared_(std::make_unique<Shared>()) {}
 
-void GuestPanel::stop(Worker& worker) {
-  if (!worker.has_thread) return;
+void GuestPanel::dismiss(std::unique_ptr<Worker> worker) {
+  if (!worker->has_thread) return;
   {
-    const std::lock_guard<std::mutex> lock(worker.shared.mutex);
-    worker.is_stopping = true;
+    const std::lock_guard<std::mutex> lock(shared_->mutex);
+    worker->is_stopping = true;
   }
-  worker.has_question.notify_one();
-  ::pthread_join(worker.thread, nullptr);
-  worker.has_thread = false;
+  worker->has_question.notify_one();
+  leaving_.push_back(std::move(worker));
+}
+
+void GuestPanel::part_with_ended() {
+  std::erase_if(leaving_, [&](const std::unique_ptr<Worker>& worker) {
+    {
+      const std::lock_guard<std::mutex> lock(shared_->mutex);
+      if (!worker->has_ended) return false;
+    }
+    ::pthread_join(worker->thread, nullptr);
+    return true;
+  });
 }
 
 GuestPanel::~GuestPanel() {
   // All told before the first is waited for.
-  {
-    const std::lock_guard<std::mutex> lock(shared_->mutex);
-    for (auto& [key, worker] : workers_)
-      worker->is_stopping = true;
-  }
   for (auto& [key, worker] : workers_)
-    stop(*worker);
+    dismiss(std::move(worker));
+  for (const std::unique_ptr<Worker>& worker : leaving_)
+    ::pthread_join(worker->thread, nullptr);
 }
 
 std::unique_ptr<GuestPanel::Worker> GuestPanel::start(const FoundVm& vm) {
@@ -117,7 +128,8 @@ void GuestPanel::ask(const std::vector<FoundVm>& vms) {
     kept[key] = known == workers_.end() ? start(vm) : std::move(known->second);
   }
   for (auto& [key, worker] : workers_)
-    if (worker) stop(*worker);
+    if (worker) dismiss(std::move(worker));
+  part_with_ended();
   workers_ = std::move(kept);
   const uint64_t now_ns = base::monotonic_ns();
   const std::lock_guard<std::mutex> lock(shared_->mutex);

@@ -24,7 +24,7 @@ class GuestPanel {
   ~GuestPanel();
 
   // Begins to ask all of these; who is still busy with the last question is not
-  // asked another. Others are forgotten.
+  // asked another. Others are forgotten, and not waited for.
   void ask(const std::vector<FoundVm>& vms);
 
   // One answer for each, in their order. Waits until all have answered or for
@@ -39,7 +39,8 @@ class GuestPanel {
   using Key = std::pair<int32_t, uint64_t>;
 
   static void* run(void* worker);
-  static void stop(Worker& worker);
+  void dismiss(std::unique_ptr<Worker> worker);
+  void part_with_ended();
   std::unique_ptr<Worker> start(const FoundVm& vm);
   model::GuestAnswer answer_of(Worker& worker) const;
 
@@ -47,6 +48,7 @@ class GuestPanel {
   QuestionOptions options_;
   std::unique_ptr<Shared> shared_;
   std::map<Key, std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<Worker>> leaving_;  // their threads still run
   uint64_t round_ = 0;
 };
 

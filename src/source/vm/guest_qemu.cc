@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "model/guest_ram.h"
 #include "parse/vm_replies.h"
 #include "source/process_parts.h"
 #include "source/vm/guest_asking.h"
@@ -69,16 +70,28 @@ void read_qemu_stats(QmpSession& qmp, const std::string& path,
   }
 }
 
+// What changes only when RAM is plugged in or taken out. A backend that is not
+// plugged in is no RAM: such blocks are left untold, since names do not tell
+// which of them it is.
+void read_ram(QmpSession& qmp, GuestAnswer& answer) {
+  base::Result<uint64_t> bytes = qmp.memory_size();
+  if (!bytes) return;
+  answer.configured_bytes = *bytes;
+  base::Result<std::vector<model::RamBlock>> blocks = qmp.ram_blocks();
+  if (!blocks) return;
+  if (model::sum_bytes(*blocks) == *bytes) {
+    answer.ram_blocks = std::move(*blocks);
+  }
+}
+
 // False, with the state set, where there is no balloon to ask about.
 bool find_balloon(QmpSession& qmp, GuestMemory& memory, GuestAnswer& answer) {
   const uint64_t now_ns = base::monotonic_ns();
-  if (memory.has_settings(now_ns)) {
+  if (memory.has_settings(now_ns) && !memory.balloon_path.empty()) {
     answer = memory.settings;
     return true;
   }
-  if (base::Result<uint64_t> bytes = qmp.memory_size()) {
-    answer.configured_bytes = *bytes;
-  }
+  read_ram(qmp, answer);
   base::Result<std::vector<std::string>> paths = qmp.balloon_paths();
   if (!paths) {
     note_failure(paths.error(), answer);
@@ -96,19 +109,28 @@ bool find_balloon(QmpSession& qmp, GuestMemory& memory, GuestAnswer& answer) {
   return true;
 }
 
+// Of a VM without a balloon, whose settings are its RAM alone.
+void recall_ram(QmpSession& qmp, GuestMemory& memory, GuestAnswer& answer) {
+  const uint64_t now_ns = base::monotonic_ns();
+  if (memory.has_settings(now_ns)) {
+    answer = memory.settings;
+    return;
+  }
+  read_ram(qmp, answer);
+  memory.settings = answer;
+  memory.settings_ns = now_ns;
+}
+
 // The balloon before and after: the two and the statistics are of one moment
 // only where it has not moved.
 void read_qemu(QmpSession& qmp, GuestMemory& memory, GuestAnswer& answer) {
   base::Result<uint64_t> before = qmp.balloon_actual();
   if (!before) {
-    if (base::Result<uint64_t> bytes = qmp.memory_size()) {
-      answer.configured_bytes = *bytes;
-    }
-    if (before.error().kind == ErrorKind::NotFound) {
-      return set_state(answer, GuestState::NoBalloon,
-                       "the VM has no balloon device");
-    }
-    return note_failure(before.error(), answer);
+    const bool is_absent = before.error().kind == ErrorKind::NotFound;
+    if (!is_absent) return note_failure(before.error(), answer);
+    recall_ram(qmp, memory, answer);
+    return set_state(answer, GuestState::NoBalloon,
+                     "the VM has no balloon device");
   }
   if (!find_balloon(qmp, memory, answer)) return;
   read_qemu_stats(qmp, memory.balloon_path, answer);

@@ -1,5 +1,6 @@
 #include "source/vm/qmp_session.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -91,6 +92,49 @@ base::Result<uint64_t> QmpSession::memory_size() {
       ask(R"({"execute":"query-memory-size-summary"})");
   if (!line) return line.error();
   return parse::parse_qmp_memory_size(*line);
+}
+
+base::Result<std::string> QmpSession::print(std::string_view command) {
+  return ask(request("human-monitor-command",
+                     {{"command-line", std::string(command)}}));
+}
+
+base::Result<std::vector<model::RamBlock>> QmpSession::ram_blocks() {
+  base::Result<std::string> line = ask(R"({"execute":"query-memdev"})");
+  if (!line) return line.error();
+  base::Result<std::vector<std::string>> names =
+      parse::parse_qmp_memory_devices(*line);
+  if (!names) return names.error();
+  line = print("info ramblock");
+  if (!line) return line.error();
+  base::Result<std::vector<parse::QmpRamBlock>> told =
+      parse::parse_qmp_ram_blocks(*line);
+  if (!told) return told.error();
+  std::erase_if(*told, [&](const parse::QmpRamBlock& block) {
+    return std::ranges::find(*names, block.name) == names->end();
+  });
+  if (told->size() != names->size()) return std::vector<model::RamBlock>();
+  add_first_address(*told);
+  std::vector<model::RamBlock> blocks;
+  for (const parse::QmpRamBlock& block : *told)
+    blocks.push_back(block.block);
+  return blocks;
+}
+
+// Guests begin at address 0, so that one can be asked for by any QEMU.
+void QmpSession::add_first_address(std::vector<parse::QmpRamBlock>& blocks) {
+  const bool is_told =
+      std::ranges::any_of(blocks, [](const parse::QmpRamBlock& entry) {
+        return entry.block.address.has_value();
+      });
+  if (is_told) return;
+  base::Result<std::string> line = print("gpa2hva 0");
+  if (!line) return;
+  base::Result<parse::QmpHostAddress> first =
+      parse::parse_qmp_host_address(*line);
+  if (!first) return;
+  for (parse::QmpRamBlock& entry : blocks)
+    if (entry.name == first->block_name) entry.block.address = first->address;
 }
 
 base::Result<std::vector<std::string>> QmpSession::balloon_paths() {

@@ -9,6 +9,8 @@
 
 #include "base/result.h"
 #include "base/unix_socket.h"
+#include "model/vm.h"
+#include "parse/vm_replies.h"
 #include "source/roots.h"
 #include "source/vm/control_socket.h"
 
@@ -25,6 +27,8 @@ class QmpSession {
   // RAM minus balloon. NotFound without a balloon.
   base::Result<uint64_t> balloon_actual();
   base::Result<uint64_t> memory_size();
+  // All of guest RAM. Empty where it is not told whole: of a QEMU before 5.0.
+  base::Result<std::vector<model::RamBlock>> ram_blocks();
   // Paths of balloon devices in QEMU's tree of objects.
   base::Result<std::vector<std::string>> balloon_paths();
   // The line that answers; what it means depends on the property.
@@ -37,6 +41,9 @@ class QmpSession {
       : socket_(std::move(socket)), deadline_ns_(deadline_ns) {}
   base::Result<std::string> ask(std::string_view request);
   base::Status greet();
+  // What the monitor for people prints: for questions QMP has no words for.
+  base::Result<std::string> print(std::string_view command);
+  void add_first_address(std::vector<parse::QmpRamBlock>& blocks);
 
   base::UnixSocket socket_;
   uint64_t deadline_ns_;

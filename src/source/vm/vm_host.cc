@@ -236,6 +236,7 @@ bool VmHost::read_monitor(const VmTools& tools) {
   handles_.push_back({std::move(*directory), monitor.rss_bytes.value_or(0)});
   vm_.processes.push_back(std::move(monitor));
   blocks_.clear();
+  areas_ = std::move(ram.areas);
   if (ram.means == model::RamMeans::None) {
     set_unknown_ram(vm_.ram, process->mappings
                                  ? "no mapping looks like guest RAM"
@@ -322,8 +323,32 @@ void VmHost::add_process(const VmTools& tools, int32_t pid, VmRole role) {
   vm_.processes.push_back(std::move(found));
 }
 
+void VmHost::learn_ram(const VmTools& tools, const model::GuestAnswer& answer) {
+  if (!answer.ram_blocks.empty()) learn_blocks(tools, answer.ram_blocks);
+  if (answer.configured_bytes) learn_size(tools, *answer.configured_bytes);
+}
+
+// smaps is not read again for what was rightly guessed.
+void VmHost::learn_blocks(const VmTools& tools,
+                          const std::vector<model::RamBlock>& blocks) {
+  if (blocks == found_.arguments.ram.blocks) return;
+  found_.arguments.ram.blocks = blocks;
+  const bool is_right = vm_.ram.means == model::RamMeans::Size &&
+                        model::are_same_blocks(areas_, blocks);
+  if (is_right) {
+    vm_.ram.means = model::RamMeans::Block;
+    return;
+  }
+  const bool is_named =
+      vm_.ram.means == model::RamMeans::Name &&
+      vm_.ram.configured_bytes.value == model::sum_bytes(blocks);
+  if (!is_named) read_detail(tools, vm_.detail_monotonic_ns);
+}
+
 void VmHost::learn_size(const VmTools& tools, uint64_t bytes) {
-  if (told_bytes_ == bytes || vm_.ram.means == model::RamMeans::Name) return;
+  const bool is_sure = vm_.ram.means == model::RamMeans::Name ||
+                       vm_.ram.means == model::RamMeans::Block;
+  if (told_bytes_ == bytes || is_sure) return;
   told_bytes_ = bytes;
   const bool is_found = vm_.ram.means == model::RamMeans::Size;
   const uint64_t known = vm_.ram.configured_bytes.value.value_or(0);

@@ -42,9 +42,9 @@ class VmHost {
   // False when the monitor has ended.
   bool read(const VmTools& tools, uint64_t now_ns);
 
-  // The size of RAM as the monitor tells it: what was not found by name or
+  // RAM as the monitor tells it, where it does: what was not found by name or
   // size is looked for once more, and so is what was plugged in since.
-  void learn_size(const VmTools& tools, uint64_t bytes);
+  void learn_ram(const VmTools& tools, const model::GuestAnswer& answer);
 
   // Who maps the same memory; `is_all`: nobody else does.
   void share_with(const VmTools& tools, const std::vector<int32_t>& pids,
@@ -71,6 +71,9 @@ class VmHost {
   bool read_monitor(const VmTools& tools);
   void measure_blocks();
   void find_blocks(const VmTools& tools);
+  void learn_blocks(const VmTools& tools,
+                    const std::vector<model::RamBlock>& blocks);
+  void learn_size(const VmTools& tools, uint64_t bytes);
   void add_process(const VmTools& tools, int32_t pid, model::VmRole role);
   bool read_counters();
   bool is_detail_due(uint64_t now_ns) const;
@@ -81,6 +84,7 @@ class VmHost {
   std::vector<int32_t> sharer_pids_;
   std::vector<Handle> handles_;  // of vm_.processes, in their order
   std::vector<Block> blocks_;
+  std::vector<model::RamBlock> areas_;  // that are RAM, by size or blocks
   std::optional<uint64_t> told_bytes_;  // the last size that was learned
   bool is_read_ = false;
   bool has_changed_ = false;  // who belongs to it

@@ -143,9 +143,7 @@ base::Result<model::VmScan> VmSource::scan() {
   for (size_t i = 0; i < vms.size(); ++i) {
     const auto host = hosts_.find(Key(vms[i].id.pid, vms[i].id.start_ticks));
     if (host == hosts_.end()) continue;
-    if (const auto size = answers[i].configured_bytes) {
-      host->second.learn_size(tools(), *size);
-    }
+    host->second.learn_ram(tools(), answers[i]);
     if (host->second.vm().processes.empty()) continue;
     model::Vm& vm = scan.vms.emplace_back(host->second.vm());
     vm.guest = std::move(answers[i]);

@@ -14,16 +14,17 @@
 namespace tidemark::view {
 namespace {
 
-using analysis::RamBands;
 using analysis::VmBand;
+using analysis::VmBandKind;
 using analysis::VmFinding;
 using analysis::VmReport;
 using analysis::VmRow;
 
+// As the bands below have it: some are known where others are not.
 std::string band_cell(const TextStyle& style, const VmRow& row,
-                      uint64_t RamBands::*bytes) {
-  if (!row.ram_bands) return "?";
-  return dense(style, (*row.ram_bands).*bytes);
+                      VmBandKind kind) {
+  const auto band = std::ranges::find(row.bands, kind, &VmBand::kind);
+  return band == row.bands.end() ? "?" : dense(style, band->bytes);
 }
 
 // A VM without a balloon device has none, which is not unknown.
@@ -41,10 +42,10 @@ std::vector<Cell> vm_cells(const VmRow& row, const TextStyle& style) {
   add(std::to_string(row.vm.id.pid));
   add(dense(style, row.cost));
   add(dense(style, analysis::configured_bytes(row.vm)));
-  add(band_cell(style, row, &RamBands::used_bytes));
-  add(band_cell(style, row, &RamBands::caches_bytes));
-  add(band_cell(style, row, &RamBands::reserved_bytes));
-  add(band_cell(style, row, &RamBands::held_bytes));
+  add(band_cell(style, row, VmBandKind::GuestUsed));
+  add(band_cell(style, row, VmBandKind::GuestCaches));
+  add(band_cell(style, row, VmBandKind::GuestReserved));
+  add(band_cell(style, row, VmBandKind::GuestHeld));
   add(balloon_cell(style, row));
   add(dense(style, row.overhead_bytes.value));
   add(dense(style, row.vm.ram.swapped_bytes.value));
@@ -89,6 +90,9 @@ std::string ram_words(const VmRow& row) {
     case model::RamMeans::Size:
       return base::visible(ram.backing) +
              ", known by its size on the command line";
+    case model::RamMeans::Block:
+      return base::visible(ram.backing) +
+             ", known by the blocks that its monitor tells";
     case model::RamMeans::Largest:
       return base::visible(ram.backing) +
              ", taken to be the largest area: a guess";

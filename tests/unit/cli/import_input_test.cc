@@ -137,6 +137,16 @@ TEST_F(ImportInputTest, MemstatsEndsWhenItsFileWasWritten) {
   EXPECT_EQ(told.samples.at(1).started_realtime_ns, 8 * kSecond);
 }
 
+TEST_F(ImportInputTest, OfCutMemstatsTheRestIsTaken) {
+  const std::string whole = contents(fixture("memstats/sample.json"));
+  const std::string path =
+      put("m.json", whole.substr(0, whole.rfind("timestamp")));
+  const ImportInput input = opened(path);
+  EXPECT_EQ(input.samples.size(), 1U);
+  EXPECT_TRUE(input.is_cut);
+  EXPECT_FALSE(opened(fixture("memstats/sample.json")).is_cut);
+}
+
 TEST_F(ImportInputTest, WhatNamesItsProcessesIsNotRenamed) {
   ImportOptions named;
   named.name = "x";

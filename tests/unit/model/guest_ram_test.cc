@@ -112,5 +112,62 @@ TEST(VmKind, IsKnownByTheProgramWithAndWithoutItsRelease) {
   EXPECT_EQ(vm_kind_of_program("qemu-img"), VmKind::Other);
 }
 
+TEST(GuestRam, LiesWhereTheMonitorTells) {
+  RamHints hints;
+  hints.total_bytes = 64 * kMib;
+  hints.blocks = {{64 * kMib, 0x20000000}, {16 * kMib, 0x50000000}};
+  const FoundRam found =
+      find_guest_ram({area(0x10000000, 64 * kMib), area(0x20000000, 48 * kMib),
+                      area(0x23000000, 16 * kMib), area(0x50000000, 16 * kMib)},
+                     hints);
+  EXPECT_EQ(found.means, RamMeans::Block);
+  EXPECT_EQ(found.indices, (std::vector<size_t>{1, 2, 3}));
+  EXPECT_EQ(found.configured_bytes, 80 * kMib);
+  EXPECT_EQ(found.backing, "anonymous memory");
+}
+
+TEST(GuestRam, OfBlocksWithoutAddressIsFoundByTheirSizes) {
+  RamHints hints;
+  hints.blocks = {{16 * kMib, std::nullopt}, {16 * kMib, 0x10000000}};
+  const FoundRam found = find_guest_ram(
+      {area(0x10000000, 16 * kMib), area(0x30000000, 16 * kMib)}, hints);
+  EXPECT_EQ(found.means, RamMeans::Block);
+  EXPECT_EQ(found.indices, (std::vector<size_t>{0, 1}));
+  EXPECT_TRUE(are_same_blocks(found.areas, hints.blocks));
+}
+
+TEST(GuestRam, ThatHasANameInPartIsFoundWhole) {
+  RamHints hints;
+  hints.blocks = {{64 * kMib, 0x10000000}, {16 * kMib, std::nullopt}};
+  const std::vector<Mapping> mappings = {
+      area(0x10000000, 64 * kMib),
+      area(0x20000000, 16 * kMib, "/memfd:memory-backend-memfd (deleted)", 7)};
+  const FoundRam found = find_guest_ram(mappings, hints);
+  EXPECT_EQ(found.means, RamMeans::Block);
+  EXPECT_EQ(found.configured_bytes, 80 * kMib);
+  EXPECT_EQ(found.backing, "memfd memory-backend-memfd and anonymous memory");
+  EXPECT_EQ(found.objects.size(), 1U);
+  hints.blocks = {{16 * kMib, std::nullopt}};
+  EXPECT_EQ(find_guest_ram(mappings, hints).means, RamMeans::Name);
+}
+
+TEST(GuestRam, OfBlocksThatAreNotThereIsFoundAsBefore) {
+  RamHints hints;
+  hints.total_bytes = 64 * kMib;
+  hints.blocks = {{64 * kMib, 0x30000000}};
+  const std::vector<Mapping> mappings = {area(0x10000000, 64 * kMib)};
+  EXPECT_EQ(find_guest_ram(mappings, hints).means, RamMeans::Size);
+  hints.blocks = {{0, std::nullopt}};
+  EXPECT_EQ(find_guest_ram(mappings, hints).means, RamMeans::Size);
+}
+
+TEST(GuestRam, IsTheSameOnlyWithAllItsBlocks) {
+  const std::vector<RamBlock> found = {{4, 100}, {4, 200}};
+  EXPECT_TRUE(are_same_blocks(found, {{4, 200}, {4, std::nullopt}}));
+  EXPECT_FALSE(are_same_blocks(found, {{4, 200}}));
+  EXPECT_FALSE(are_same_blocks(found, {{4, 200}, {4, 200}}));
+  EXPECT_FALSE(are_same_blocks(found, {{4, 200}, {8, std::nullopt}}));
+}
+
 }  // namespace
 }  // namespace tidemark::model

@@ -50,6 +50,46 @@ TEST(VmReplies, OfSizesMustBeSizes) {
       R"( "plugged-memory": 3}})"));
 }
 
+TEST(VmReplies, TellWhereGuestRamLies) {
+  // Of QEMU 7.2, and with the address that newer ones tell.
+  base::Result<std::vector<QmpRamBlock>> blocks = parse_qmp_ram_blocks(
+      R"({"return": "  Block Name    PSize   Offset   Used   Total\r\n)"
+      R"(     pc.ram    4 KiB  0x05000000 0x0000000010000000 0x10000000\r\n)"
+      R"(  /objects/d1  2 MiB  0x0 0x2000000 0x3000000 0x00007f03bc600000 rw)"
+      R"(\r\n"})");
+  ASSERT_TRUE(blocks) << blocks.error().what;
+  ASSERT_EQ(blocks->size(), 2U);
+  EXPECT_EQ((*blocks)[0].name, "pc.ram");
+  EXPECT_EQ((*blocks)[0].block, (model::RamBlock{0x10000000, std::nullopt}));
+  EXPECT_EQ((*blocks)[1].name, "d1");
+  EXPECT_EQ((*blocks)[1].block, (model::RamBlock{0x2000000, 0x7f03bc600000}));
+  EXPECT_FALSE(parse_qmp_ram_blocks(R"({"return": "no such command\r\n"})"));
+  EXPECT_FALSE(parse_qmp_ram_blocks(R"({"return": {}})"));
+}
+
+TEST(VmReplies, TellWhereAGuestBegins) {
+  base::Result<QmpHostAddress> address = parse_qmp_host_address(
+      R"({"return": "Host virtual address for 0x0 (pc.ram) is )"
+      R"(0x7f039fe00000\r\n"})");
+  ASSERT_TRUE(address) << address.error().what;
+  EXPECT_EQ(address->block_name, "pc.ram");
+  EXPECT_EQ(address->address, 0x7f039fe00000U);
+  for (const char* line :
+       {R"({"return": "No memory is mapped at address 0x0\r\n"})",
+        R"({"return": ") is 0x1 ("})", R"({"return": "(a) is nowhere"})",
+        R"({"return": 7})", R"({"error": {}})"}) {
+    EXPECT_FALSE(parse_qmp_host_address(line)) << line;
+  }
+}
+
+TEST(VmReplies, NameWhatRamIsMadeOf) {
+  base::Result<std::vector<std::string>> names = parse_qmp_memory_devices(
+      R"({"return": [{"size": 50331648, "id": "d2"}, {"size": 1}]})");
+  ASSERT_TRUE(names) << names.error().what;
+  EXPECT_EQ(*names, std::vector<std::string>{"d2"});
+  EXPECT_FALSE(parse_qmp_memory_devices(R"({"return": {}})"));
+}
+
 TEST(VmReplies, NameBalloonsByTheirType) {
   base::Result<std::vector<std::string>> names = parse_qmp_balloon_names(
       R"({"return": [{"name": "type", "type": "string"},)"
