@@ -206,6 +206,18 @@ class TopTest(unittest.TestCase):
             terminal.keys("q")
             terminal.wait_for("left 0")
 
+    def test_opens_a_process_down_to_its_mappings(self):
+        with live.Python("block = bytearray(64 << 20)") as target, \
+                self.top(target.pid) as terminal:
+            terminal.wait_for(" task")
+            terminal.keys("/", f"p:{target.pid}", "Enter", "Right")
+            terminal.wait_for("program and lib")
+            terminal.keys("/", "program and", "Enter", "Right")
+            terminal.wait_for("python")
+            terminal.wait_for(".so")
+            terminal.keys("q")
+            terminal.wait_for("left 0")
+
     def test_follows_a_process_in_the_timeline(self):
         with live.Python("block = bytearray(64 << 20)") as target, \
                 self.top("-d", "200ms") as terminal:

@@ -9,24 +9,16 @@
 #include "base/units.h"
 #include "view/tui/frame.h"
 #include "view/tui/ledger_page.h"
+#include "view/tui/machine_pictures.h"
 #include "view/tui/numbers.h"
 #include "view/tui/stack_picture.h"
 
 namespace tidemark::view::tui {
 namespace {
 
-using analysis::TopHistory;
 using analysis::TopMachine;
 using analysis::TopSnapshot;
 using model::Category;
-
-// What is in the picture, from the foot up: free is the paper above it.
-constexpr Category kStacked[] = {
-    Category::Heap,    Category::Anon, Category::Stack, Category::Shm,
-    Category::File,    Category::Code, Category::Huge,  Category::Swap,
-    Category::Slab,    Category::Ptab, Category::Kern,  Category::Wired,
-    Category::Unnamed,
-};
 
 // Where stalls and growers begin on a wide screen.
 constexpr int kRightColumn = 80;
@@ -37,11 +29,6 @@ struct KindRow {
   std::optional<int64_t> growth_bytes;
 };
 
-struct Grower {
-  std::string name;
-  int64_t bytes = 0;
-};
-
 std::string_view kind_name(Category kind) {
   // Shorter than elsewhere: three stand side by side.
   if (kind == Category::Code) return "program, libs";
@@ -49,92 +36,18 @@ std::string_view kind_name(Category kind) {
   return model::category_name(kind);
 }
 
-int64_t bytes_of(const TopMachine& machine, Category kind) {
-  return machine.kinds[static_cast<size_t>(kind)];
-}
-
-std::string_view span_word(const TopSnapshot& snapshot, std::string& buffer) {
-  const uint64_t seconds =
-      snapshot.history ? snapshot.history->span_ns() / 1'000'000'000 : 0;
-  buffer = seconds >= 60 ? std::to_string(seconds / 60) + " min"
-                         : std::to_string(seconds) + " s";
-  return buffer;
-}
-
 // Largest first; what is nothing is left out, but never what is unnamed.
 std::vector<KindRow> kind_rows(const TopSnapshot& snapshot) {
   std::vector<KindRow> rows;
   if (!snapshot.machine) return rows;
-  const TopMachine* first = nullptr;
-  if (snapshot.history) {
-    for (const std::optional<TopMachine>& machine : snapshot.history->machine) {
-      if (machine && first == nullptr) first = &*machine;
-    }
-  }
   for (Category kind : model::kCategories) {
     KindRow row{kind, bytes_of(*snapshot.machine, kind), {}};
     if (row.bytes == 0 && kind != Category::Unnamed) continue;
-    if (first != nullptr) row.growth_bytes = row.bytes - bytes_of(*first, kind);
+    row.growth_bytes = growth_of(snapshot, kind);
     rows.push_back(row);
   }
   std::ranges::stable_sort(rows, std::ranges::greater(), &KindRow::bytes);
   return rows;
-}
-
-std::vector<Grower> growers(const Scene& scene, size_t limit) {
-  const TopSnapshot& snapshot = *scene.snapshot;
-  std::vector<Grower> found;
-  if (!snapshot.history) return found;
-  for (const model::Process& process : snapshot.sample.processes) {
-    if (scene.choice != nullptr && !scene.choice->has(process.id.pid)) continue;
-    const analysis::TopSeries* series = snapshot.history->of(process.id);
-    if (series == nullptr) continue;
-    std::optional<uint64_t> first;
-    std::optional<uint64_t> last;
-    for (const std::optional<uint64_t>& value : *series) {
-      if (value && !first) first = value;
-      if (value) last = value;
-    }
-    if (!first || *last <= *first) continue;
-    found.push_back({analysis::display_name(process),
-                     static_cast<int64_t>(*last - *first)});
-  }
-  std::ranges::sort(found, std::ranges::greater(), &Grower::bytes);
-  found.resize(std::min(found.size(), limit));
-  return found;
-}
-
-// One column for each stretch of the last ten minutes, the last reading in it.
-std::vector<StackColumn> history_columns(const TopHistory& history,
-                                         int columns) {
-  std::vector<StackColumn> out(static_cast<size_t>(std::max(columns, 0)));
-  if (history.times_ns.empty() || out.empty()) return out;
-  const uint64_t end = history.times_ns.back();
-  for (size_t i = 0; i < history.times_ns.size(); ++i) {
-    const uint64_t age = end - history.times_ns[i];
-    if (age > analysis::kTopHistoryNs || !history.machine[i]) continue;
-    const auto back =
-        static_cast<size_t>(static_cast<double>(age) /
-                            static_cast<double>(analysis::kTopHistoryNs) *
-                            static_cast<double>(out.size()));
-    StackColumn& column = out[out.size() - 1 - std::min(back, out.size() - 1)];
-    column.parts.clear();
-    for (Category kind : kStacked) {
-      column.parts.push_back(static_cast<uint64_t>(
-          std::max<int64_t>(bytes_of(*history.machine[i], kind), 0)));
-    }
-  }
-  // Columns between two readings have the one before: there are more of them
-  // than readings on a wide screen.
-  for (size_t i = 1; i < out.size(); ++i) {
-    if (out[i].parts.empty()) out[i].parts = out[i - 1].parts;
-  }
-  return out;
-}
-
-std::string share_words(std::optional<uint64_t> millionths) {
-  if (!millionths) return "?";
-  return fmt::format("{:.1f} %", static_cast<double>(*millionths) / 10'000.0);
 }
 
 class MachineView : public View {
@@ -161,18 +74,12 @@ class MachineView : public View {
             const Area& area) const override;
   std::string status(const Scene& scene) const override;
   std::vector<KeyHint> hints(const Scene& scene) const override;
-  std::vector<HelpSection> help() const override;
+  std::vector<HelpSection> help(const Scene& scene) const override;
 
  private:
   static void draw_title(Canvas& canvas, const TopMachine& machine, int row);
-  static int draw_legend(Canvas& canvas, const Scene& scene, int row);
+  static int draw_legend(Canvas& canvas, const Scene& scene, int row, int end);
   static int draw_table(Canvas& canvas, const Scene& scene, int row);
-  static void draw_history(Canvas& canvas, const Scene& scene,
-                           const PictureBox& box);
-  static void draw_stalls(Canvas& canvas, const Scene& scene,
-                          const PictureBox& box);
-  static void draw_growing(Canvas& canvas, const Scene& scene,
-                           const PictureBox& box);
   static void draw_narrow(Canvas& canvas, const Scene& scene, const Area& area);
   static void draw_wide(Canvas& canvas, const Scene& scene, const Area& area);
 
@@ -231,13 +138,17 @@ void MachineView::draw_title(Canvas& canvas, const TopMachine& machine,
                    paint(Role::Dim));
 }
 
-// As many kinds side by side as fit, read downwards.
-int MachineView::draw_legend(Canvas& canvas, const Scene& scene, int row) {
+// As many kinds side by side as fit, read downwards; the smallest are left out
+// where there are not so many rows.
+int MachineView::draw_legend(Canvas& canvas, const Scene& scene, int row,
+                             int end) {
   constexpr int kCell = 26;
-  const std::vector<KindRow> rows = kind_rows(*scene.snapshot);
+  std::vector<KindRow> rows = kind_rows(*scene.snapshot);
   const int across = std::max(1, (canvas.columns() - 2) / kCell);
-  const int lines =
-      (static_cast<int>(rows.size()) + across - 1) / std::max(across, 1);
+  const int lines = std::min(
+      (static_cast<int>(rows.size()) + across - 1) / across, end - row);
+  if (lines <= 0) return row;
+  rows.resize(std::min(rows.size(), static_cast<size_t>(lines * across)));
   for (size_t i = 0; i < rows.size(); ++i) {
     const int column = 1 + static_cast<int>(i) / lines * kCell;
     const int line = row + static_cast<int>(i) % lines;
@@ -253,12 +164,11 @@ int MachineView::draw_legend(Canvas& canvas, const Scene& scene, int row) {
 }
 
 int MachineView::draw_table(Canvas& canvas, const Scene& scene, int row) {
-  std::string span;
   const TopMachine& machine = *scene.snapshot->machine;
   canvas.put(3, row, "CLASS", paint(Role::Dim));
   canvas.put_right(30, row, "BYTES", paint(Role::Strong));
   canvas.put_right(37, row, "%", paint(Role::Dim));
-  canvas.put_right(46, row, span_word(*scene.snapshot, span), paint(Role::Dim));
+  canvas.put_right(46, row, span_words(*scene.snapshot), paint(Role::Dim));
   const analysis::TopLedger* ledger = scene.snapshot->slow.ledger.value.get();
   if (ledger != nullptr) canvas.put(48, row, "MOSTLY", paint(Role::Dim));
   for (const KindRow& kind : kind_rows(*scene.snapshot)) {
@@ -288,92 +198,25 @@ int MachineView::draw_table(Canvas& canvas, const Scene& scene, int row) {
   return row + 1;
 }
 
-void MachineView::draw_history(Canvas& canvas, const Scene& scene,
-                               const PictureBox& box) {
-  const TopSnapshot& snapshot = *scene.snapshot;
-  canvas.put(box.column, box.row, "In use, last 10 min", paint(Role::Dim));
-  const PictureBox picture = {box.column + 5, box.row + 1, box.columns - 5,
-                              box.rows - 2};
-  if (picture.rows < 2 || !snapshot.history) return;
-  canvas.put_right(picture.column - 1, picture.row,
-                   base::short_size(snapshot.machine->total_bytes),
-                   paint(Role::Dim));
-  canvas.put_right(picture.column - 1, picture.row + picture.rows - 1, "0",
-                   paint(Role::Dim));
-  draw_stack(canvas, scene.look, picture, kStacked,
-             history_columns(*snapshot.history, picture.columns),
-             snapshot.machine->total_bytes);
-  const int axis = picture.row + picture.rows;
-  canvas.put(picture.column, axis, "-10 min", paint(Role::Dim));
-  canvas.put_right(picture.column + picture.columns, axis, "now",
-                   paint(Role::Dim));
-}
-
-void MachineView::draw_stalls(Canvas& canvas, const Scene& scene,
-                              const PictureBox& box) {
-  const TopSnapshot& snapshot = *scene.snapshot;
-  canvas.put_within(box.column, box.row, box.columns, "Stalled for memory",
-                    paint(Role::Dim));
-  if (!snapshot.history || box.rows < 3) return;
-  const TopHistory& history = *snapshot.history;
-  // From 0 to a full scale of at least 1 %: noise must not look like a storm.
-  uint64_t top = 10'000;
-  for (const std::optional<uint64_t>& value : history.stalled_some)
-    top = std::max(top, value.value_or(0));
-  const std::vector<std::u32string> lines = tall_trend(
-      scene.look, history.stalled_some, top, static_cast<size_t>(box.columns),
-      static_cast<size_t>(box.rows - 2));
-  for (size_t y = 0; y < lines.size(); ++y) {
-    for (size_t x = 0; x < lines[y].size(); ++x) {
-      canvas.set(box.column + static_cast<int>(x),
-                 box.row + 1 + static_cast<int>(y), lines[y][x],
-                 paint(Role::Growth));
-    }
-  }
-  const auto last = [](const analysis::TopSeries& series) {
-    return series.empty() ? std::nullopt : series.back();
-  };
-  canvas.put_within(box.column, box.row + box.rows - 1, box.columns,
-                    "some " + share_words(last(history.stalled_some)) +
-                        " full " + share_words(last(history.stalled_full)),
-                    paint(Role::Plain));
-}
-
-void MachineView::draw_growing(Canvas& canvas, const Scene& scene,
-                               const PictureBox& box) {
-  std::string span;
-  canvas.put_within(box.column, box.row, box.columns,
-                    "Growing, " + std::string(span_word(*scene.snapshot, span)),
-                    paint(Role::Dim));
-  int row = box.row + 1;
-  for (const Grower& grower :
-       growers(scene, static_cast<size_t>(std::max(box.rows - 1, 0)))) {
-    canvas.put_within(box.column, row, box.columns - 8,
-                      base::visible(grower.name), paint(Role::Plain));
-    put_growth(canvas, box.column + box.columns, row, grower.bytes);
-    ++row;
-  }
-  if (row == box.row + 1) canvas.put(box.column, row, "none", paint(Role::Dim));
-}
-
 void MachineView::draw_narrow(Canvas& canvas, const Scene& scene,
                               const Area& area) {
   const int columns = canvas.columns();
   draw_title(canvas, *scene.snapshot->machine, area.top);
   draw_ledger_bar(canvas, scene.look, *scene.snapshot->machine, 1, area.top + 1,
                   columns - 2);
-  const int end = area.top + area.rows;
-  int row = draw_legend(canvas, scene, area.top + 2);
+  int end = area.top + area.rows;
+  int row = draw_legend(canvas, scene, area.top + 2, end);
   if (end - row < 5) return;
   draw_rule(canvas, row++);
+  if (end - row >= 8) draw_residue(canvas, scene, 1, --end, columns - 2);
   const int rows = end - row;
   if (columns < 60) {
-    draw_history(canvas, scene, {1, row, columns - 2, rows});
+    draw_machine_history(canvas, scene, {1, row, columns - 2, rows});
     return;
   }
   const int half = columns / 2 - 1;
-  draw_history(canvas, scene, {1, row, half - 1, rows});
-  draw_stalls(canvas, scene, {half + 2, row, 20, rows});
+  draw_machine_history(canvas, scene, {1, row, half - 1, rows});
+  draw_stalls(canvas, scene, {half + 2, row, 21, rows});
   if (columns >= 80) {
     draw_growing(canvas, scene, {half + 24, row, columns - half - 25, rows});
   }
@@ -389,14 +232,16 @@ void MachineView::draw_wide(Canvas& canvas, const Scene& scene,
   }
   const int table_end = draw_table(canvas, scene, area.top + 4);
   const int right = kRightColumn;
-  draw_stalls(canvas, scene, {right, area.top + 4, columns - right - 1, 7});
+  const int room = columns - right - 1;
+  draw_stalls(canvas, scene, {right, area.top + 4, room, 6});
+  const int rule = std::max(table_end, area.top + 15);
   draw_growing(canvas, scene,
-               {right, area.top + 12, columns - right - 1,
-                std::max(table_end - area.top - 12, 2)});
-  const int rule = std::max(table_end, area.top + 14);
+               {right, area.top + 11, room, rule - area.top - 12});
+  draw_residue(canvas, scene, right, rule - 1, room);
   draw_rule(canvas, rule);
-  draw_history(canvas, scene,
-               {1, rule + 1, columns - 2, area.top + area.rows - rule - 1});
+  draw_machine_history(
+      canvas, scene,
+      {1, rule + 1, columns - 2, area.top + area.rows - rule - 1});
 }
 
 void MachineView::draw(Canvas& canvas, const Scene& scene,
@@ -452,7 +297,8 @@ std::string MachineView::status(const Scene& scene) const {
 }
 
 std::vector<KeyHint> MachineView::hints(const Scene& scene) const {
-  if (scene.snapshot->playback) return {{"Tab", "view"}, {"z", "freeze"}};
+  if (scene.snapshot->playback)
+    return {{"p", "peak"}, {"t", "time"}, {"Tab", "view"}, {"z", "freeze"}};
   if (is_page_open_) {
     return {{"↑↓", "move"}, {"→", "open"},   {"b", "by"},  {"c", "count again"},
             {"/", "find"},  {"Esc", "back"}, {"y", "copy"}};
@@ -461,7 +307,9 @@ std::vector<KeyHint> MachineView::hints(const Scene& scene) const {
           {"Tab", "view"},     {"r", "record"}, {"z", "freeze"}};
 }
 
-std::vector<HelpSection> MachineView::help() const {
+std::vector<HelpSection> MachineView::help(const Scene& scene) const {
+  // What a recording does not hold cannot be counted.
+  if (scene.snapshot->playback) return {};
   return {{"PAGES",
            {{"Enter  Esc", "who owns them, back"},
             {"b", "by class, control group, process, file"},

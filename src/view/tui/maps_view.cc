@@ -57,7 +57,7 @@ class MapsView : public View {
   std::vector<KeyHint> hints(const Scene& /*scene*/) const override {
     return {{"↑↓", "move"}, {"Esc", "back"}, {"y", "copy"}};
   }
-  std::vector<HelpSection> help() const override {
+  std::vector<HelpSection> help(const Scene& /*scene*/) const override {
     return {{"MOVE",
              {{"↑ ↓ PgUp PgDn Home End", "row, page, ends"},
               {"Esc ← Enter", "back to the processes"},

@@ -43,7 +43,7 @@ class ObjectsView : public View {
             const Area& area) const override;
   std::string status(const Scene& scene) const override;
   std::vector<KeyHint> hints(const Scene& scene) const override;
-  std::vector<HelpSection> help() const override;
+  std::vector<HelpSection> help(const Scene& scene) const override;
   void need(bool is_shown, analysis::TopNeeds& needs) const override {
     needs.objects = is_shown;
     needs.object_recounts = recounts_;
@@ -368,7 +368,7 @@ std::vector<KeyHint> ObjectsView::hints(const Scene& /*scene*/) const {
           {"/", "find"},  {"y", "copy"},        {"z", "freeze"}};
 }
 
-std::vector<HelpSection> ObjectsView::help() const {
+std::vector<HelpSection> ObjectsView::help(const Scene& /*scene*/) const {
   return {{"MOVE",
            {{"↑ ↓ PgUp PgDn Home End", "row, page, ends"},
             {"→ ← Enter", "who maps and holds it"}}},

@@ -95,7 +95,11 @@ void ProcessTable::draw_name(int at, const TreeRow& row) const {
     column += 2;
   }
   const int room = layout_.end_of(TopColumn::Pss) - 7 - column;
-  canvas_.put_within(column, at, room, base::visible(row.name), paint(role));
+  // Of a path the end tells more, and there is room for that alone.
+  std::string_view name = row.name;
+  if (row.kind == TreeRowKind::Mapping)
+    name.remove_prefix(name.find_last_of('/') + 1);
+  canvas_.put_within(column, at, room, base::visible(name), paint(role));
 }
 
 void ProcessTable::put(TopColumn column, int at, const model::Amount& amount,

@@ -84,6 +84,51 @@ TreeRow plain_row(TreeRowKind kind, uint32_t depth, std::string key,
   return row;
 }
 
+// What was not read is unknown, not nothing.
+analysis::Use use_of(const analysis::CategoryUse& part,
+                     const analysis::TopDetail& detail) {
+  const auto share = [&](uint64_t bytes) {
+    return model::amount_of(detail.is_scanned ? std::nullopt
+                                              : std::optional(bytes));
+  };
+  analysis::Use use;
+  use.pss = share(part.pss_bytes);
+  use.uss = share(part.private_bytes);
+  use.shared =
+      share(part.rss_bytes - std::min(part.rss_bytes, part.private_bytes));
+  use.swap_pss = share(part.swap_pss_bytes);
+  return use;
+}
+
+const std::vector<analysis::TopMapping>& mappings_in(
+    const analysis::TopDetail& detail) {
+  static const std::vector<analysis::TopMapping> kNone;
+  return detail.largest ? *detail.largest : kNone;
+}
+
+// Below its kind, and as one what is too small to be kept: they add up to it.
+void add_mappings(const TreeRow& part, const analysis::CategoryUse& kind,
+                  const analysis::TopDetail& detail,
+                  std::vector<TreeRow>& out) {
+  analysis::CategoryUse rest = kind;
+  const auto add = [&](std::string name, const analysis::CategoryUse& use) {
+    TreeRow row = plain_row(TreeRowKind::Mapping, part.depth + 1,
+                            part.key + ":" + name, std::move(name));
+    row.node = part.node;
+    row.use = use_of(use, detail);
+    out.push_back(std::move(row));
+  };
+  for (const analysis::TopMapping& mapping : mappings_in(detail)) {
+    if (mapping.use.category != kind.category) continue;
+    rest.pss_bytes -= mapping.use.pss_bytes;
+    rest.private_bytes -= mapping.use.private_bytes;
+    rest.rss_bytes -= mapping.use.rss_bytes;
+    rest.swap_pss_bytes -= mapping.use.swap_pss_bytes;
+    add(mapping.name, mapping.use);
+  }
+  if (rest.rss_bytes > 0 || rest.swap_pss_bytes > 0) add("smaller ones", rest);
+}
+
 }  // namespace
 
 ProcessTree::ProcessTree(const TopSnapshot& snapshot,
@@ -200,24 +245,26 @@ void ProcessTree::sort(const TreeOptions& options) {
     std::ranges::sort(node.children, comes_before);
 }
 
-void ProcessTree::add_parts(const TopSnapshot& snapshot, size_t index,
+void ProcessTree::add_parts(const TopSnapshot& snapshot,
+                            const Openings& openings, size_t index,
                             uint32_t depth, std::vector<TreeRow>& out) const {
   const TreeNode& node = nodes_[index];
   if (!node.process || *node.process >= snapshot.details.size()) return;
-  for (const analysis::CategoryUse& kind :
-       snapshot.details[*node.process].kinds) {
+  const analysis::TopDetail& detail = snapshot.details[*node.process];
+  for (const analysis::CategoryUse& kind : detail.kinds) {
     TreeRow row = plain_row(
         TreeRowKind::Part, depth,
         node.key + ":" + std::string(model::category_token(kind.category)),
         std::string(model::category_name(kind.category)));
     row.node = index;
     row.kind_of_memory = kind.category;
-    row.use.pss = model::amount_of(kind.pss_bytes);
-    row.use.uss = model::amount_of(kind.private_bytes);
-    row.use.shared = model::amount_of(
-        kind.rss_bytes - std::min(kind.rss_bytes, kind.private_bytes));
-    row.use.swap_pss = model::amount_of(kind.swap_pss_bytes);
-    out.push_back(std::move(row));
+    row.use = use_of(kind, detail);
+    row.can_open = std::ranges::any_of(mappings_in(detail), [&](const auto& m) {
+      return m.use.category == kind.category;
+    });
+    row.is_open = row.can_open && openings.opened.contains(row.key);
+    out.push_back(row);
+    if (row.is_open) add_mappings(row, kind, detail, out);
   }
 }
 
@@ -240,7 +287,7 @@ void ProcessTree::add_row(const TopSnapshot& snapshot, const Openings& openings,
   const bool shows_children = row.is_open && is_group;
   const bool shows_parts = row.is_open && has_parts;
   out.push_back(std::move(row));
-  if (shows_parts) add_parts(snapshot, index, source.depth + 1, out);
+  if (shows_parts) add_parts(snapshot, openings, index, source.depth + 1, out);
   if (shows_children) {
     add_rows(snapshot, openings, node.children, weight(source.use), node.key,
              out);

@@ -54,6 +54,7 @@ enum class TreeRowKind : uint8_t {
   Group,
   Process,
   Part,     // one kind of memory of a process
+  Mapping,  // an object of that kind
   Folded,   // rows too small to be listed
   Head,     // words over what no process has
   Outside,  // what none has
@@ -105,8 +106,9 @@ class ProcessTree {
                 const std::string& parent_key, std::vector<TreeRow>& out) const;
   void add_row(const analysis::TopSnapshot& snapshot, const Openings& openings,
                size_t index, std::vector<TreeRow>& out) const;
-  void add_parts(const analysis::TopSnapshot& snapshot, size_t index,
-                 uint32_t depth, std::vector<TreeRow>& out) const;
+  void add_parts(const analysis::TopSnapshot& snapshot,
+                 const Openings& openings, size_t index, uint32_t depth,
+                 std::vector<TreeRow>& out) const;
   void add_outside(std::vector<TreeRow>& out) const;
   const analysis::TopSeries& series_of(size_t index) const;
 

@@ -50,8 +50,8 @@ class ProcessesView : public View {
   void draw(Canvas& canvas, const Scene& scene,
             const Area& area) const override;
   std::string status(const Scene& scene) const override;
-  std::vector<KeyHint> hints(const Scene& /*scene*/) const override;
-  std::vector<HelpSection> help() const override;
+  std::vector<KeyHint> hints(const Scene& scene) const override;
+  std::vector<HelpSection> help(const Scene& scene) const override;
   void need(bool is_shown, analysis::TopNeeds& needs) const override;
   std::string copy(const Scene& scene) const override;
   void prepare(const Scene& scene) override;
@@ -78,6 +78,7 @@ class ProcessesView : public View {
   Answer enter(const Scene& scene);
   Answer mark();
   Answer follow();
+  std::optional<TopColumn> head_at(int column) const;
   Answer click(const Key& key, const Scene& scene);
   Answer sort_next(const Scene& scene);
   Answer group_next(const Scene& scene);
@@ -223,8 +224,9 @@ Answer ProcessesView::close(const Scene& scene) {
 Answer ProcessesView::enter(const Scene& scene) {
   const TreeRow* row = chosen();
   if (row == nullptr) return taken();
-  const bool has_process =
-      row->kind == TreeRowKind::Process || row->kind == TreeRowKind::Part;
+  const bool has_process = row->kind == TreeRowKind::Process ||
+                           row->kind == TreeRowKind::Part ||
+                           row->kind == TreeRowKind::Mapping;
   if (!has_process) {
     return row->is_open ? close(scene) : open(scene);
   }
@@ -277,20 +279,27 @@ Answer ProcessesView::mark() {
   return taken();
 }
 
+// Numbers stand below their heads, names and ids from the left on.
+std::optional<TopColumn> ProcessesView::head_at(int column) const {
+  const TableLayout layout = table_layout(columns_);
+  for (const ColumnWords& words : kTableColumns) {
+    if (static_cast<size_t>(words.column) >= layout.ends.size()) continue;
+    const int end = layout.end_of(words.column);
+    if (column < end && column >= end - 7) return words.column;
+  }
+  if (column >= layout.end_of(TopColumn::Pss)) return std::nullopt;
+  return column < layout.name ? TopColumn::Task : TopColumn::Name;
+}
+
 Answer ProcessesView::click(const Key& key, const Scene& scene) {
   const int line = key.row - area_.top - 1;
   if (line == -1) {
     // A head sorts by its column.
-    const TableLayout layout = table_layout(columns_);
-    for (const ColumnWords& words : kTableColumns) {
-      if (static_cast<size_t>(words.column) >= layout.ends.size()) continue;
-      const int end = layout.end_of(words.column);
-      if (key.column >= end || key.column < end - 7) continue;
-      options_.is_reversed =
-          options_.sort == words.column && !options_.is_reversed;
-      options_.sort = words.column;
-      resort(scene);
-    }
+    const std::optional<TopColumn> column = head_at(key.column);
+    if (!column) return taken();
+    options_.is_reversed = options_.sort == *column && !options_.is_reversed;
+    options_.sort = *column;
+    resort(scene);
     return taken();
   }
   if (line < 0 || line >= table_rows()) return {};
@@ -422,13 +431,20 @@ std::string ProcessesView::status(const Scene& scene) const {
          reading_words(*scene.snapshot);
 }
 
-std::vector<KeyHint> ProcessesView::hints(const Scene& /*scene*/) const {
-  return {{"↑↓", "move"},  {"→", "open"}, {"Enter", "maps"}, {"Space", "mark"},
-          {"/", "find"},   {"s", "sort"}, {"g", "group"},    {"f", "follow"},
-          {"r", "record"}, {"y", "copy"}, {"z", "freeze"}};
+std::vector<KeyHint> ProcessesView::hints(const Scene& scene) const {
+  std::vector<KeyHint> list = {
+      {"↑↓", "move"}, {"→", "open"}, {"Enter", "maps"}, {"Space", "mark"},
+      {"/", "find"},  {"s", "sort"}, {"g", "group"},    {"f", "follow"}};
+  if (scene.snapshot->playback) {
+    list.insert(list.end(), {{"p", "peak"}, {"t", "time"}});
+  } else {
+    list.push_back({"r", "record"});
+  }
+  list.insert(list.end(), {{"y", "copy"}, {"z", "freeze"}});
+  return list;
 }
 
-std::vector<HelpSection> ProcessesView::help() const {
+std::vector<HelpSection> ProcessesView::help(const Scene& /*scene*/) const {
   return {
       {"MOVE",
        {{"↑ ↓ PgUp PgDn Home End", "row, page, ends"},

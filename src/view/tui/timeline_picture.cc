@@ -126,14 +126,17 @@ int TimelinePicture::row_of(uint64_t bytes) const {
 
 void TimelinePicture::draw_bands() const {
   std::vector<StackColumn> columns(points_.size());
+  // Each point holds until the next, also from before the window on.
+  size_t held = 0;
+  while (held + 1 < timeline_.points.size() &&
+         timeline_.points[held + 1].elapsed_ns <= window_.from_ns)
+    ++held;
   for (size_t x = 0; x < columns.size(); ++x) {
-    if (!points_[x]) {
-      if (x > 0) columns[x].parts = columns[x - 1].parts;
-      continue;
+    held = points_[x].value_or(held);
+    for (Category kind : kTimelineBands) {
+      columns[x].parts.push_back(
+          timeline_.points[held].kinds[static_cast<size_t>(kind)]);
     }
-    const TopTimelinePoint& point = timeline_.points[*points_[x]];
-    for (Category kind : kTimelineBands)
-      columns[x].parts.push_back(point.kinds[static_cast<size_t>(kind)]);
   }
   for (const TopTimelinePoint& point : timeline_.points) {
     if (!point.is_after_gap || !window_.contains(point.elapsed_ns)) continue;
@@ -193,7 +196,9 @@ void TimelinePicture::draw_legend(int columns) const {
     free_row = row - 1;
     const int column = box_.column + box_.columns + 1;
     canvas_.set(column, row, band_glyph(look_, kind), paint(role_of(kind)));
-    canvas_.put_within(column + 2, row, columns - 4, model::category_name(kind),
+    canvas_.put_within(column + 2, row, columns - 4,
+                       kind == Category::Code ? "program, libraries"
+                                              : model::category_name(kind),
                        paint(Role::Plain));
   }
 }
@@ -246,7 +251,8 @@ void TimelinePicture::draw_events(int row) const {
               paint(Role::Dim));
 }
 
-void TimelinePicture::draw_cursor(size_t moment) const {
+void TimelinePicture::draw_cursor(size_t moment,
+                                  const std::string& size) const {
   const TopTimelinePoint& point = timeline_.points[moment];
   const int column =
       box_.column + window_.column_of(point.elapsed_ns, box_.columns);
@@ -259,8 +265,7 @@ void TimelinePicture::draw_cursor(size_t moment) const {
   }
   const bool is_peak = std::ranges::binary_search(timeline_.peaks, moment);
   std::string flag = is_peak ? "▶ peak " : "▶ ";
-  flag += base::short_size(point.sum()) + "  " +
-          base::clock_duration(point.elapsed_ns);
+  flag += size + "  " + base::clock_duration(point.elapsed_ns);
   const int width = static_cast<int>(base::display_width(flag));
   Paint ink = paint(Role::Strong);
   ink.is_reversed = is_peak && look_.has_color();

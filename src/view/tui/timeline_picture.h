@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -60,7 +61,8 @@ class TimelinePicture {
   void draw_swap() const;  // right below the bands
   void draw_axis(int row) const;
   void draw_events(int row) const;
-  void draw_cursor(size_t moment) const;  // its flag is right above the bands
+  // Its flag with this size is right above the bands.
+  void draw_cursor(size_t moment, const std::string& size) const;
 
  private:
   int row_of(uint64_t bytes) const;

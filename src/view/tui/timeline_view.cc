@@ -10,22 +10,15 @@
 #include "view/tui/frame.h"
 #include "view/tui/numbers.h"
 #include "view/tui/timeline_picture.h"
+#include "view/tui/timeline_table.h"
 
 namespace tidemark::view::tui {
 namespace {
 
 using analysis::TopTimeline;
-using analysis::TopTimelinePoint;
-using model::Category;
 
 constexpr int kScaleColumns = 6;
 constexpr int kLegendColumns = 22;
-
-struct KindAt {
-  Category kind = Category::Unnamed;
-  uint64_t bytes = 0;
-  int64_t growth_bytes = 0;
-};
 
 class TimelineView : public View {
  public:
@@ -38,7 +31,7 @@ class TimelineView : public View {
             const Area& area) const override;
   std::string status(const Scene& scene) const override;
   std::vector<KeyHint> hints(const Scene& scene) const override;
-  std::vector<HelpSection> help() const override;
+  std::vector<HelpSection> help(const Scene& scene) const override;
 
  private:
   static const TopTimeline* timeline_in(const Scene& scene) {
@@ -50,6 +43,7 @@ class TimelineView : public View {
     return std::max(columns - kScaleColumns - 1 - legend, 1);
   }
   size_t moment(const Scene& scene, const TopTimeline& timeline) const;
+  void choose(const Scene& scene, const TopTimeline& timeline, size_t point);
   Answer move(const Scene& scene, const TopTimeline& timeline, int64_t count);
   Answer go_to_peak(const Scene& scene, const TopTimeline& timeline,
                     bool is_next);
@@ -60,17 +54,19 @@ class TimelineView : public View {
   Answer zoom(bool is_in, const TopTimeline& timeline);
   std::string event_words(const Scene& scene,
                           const TopTimeline& timeline) const;
-  void draw_table(Canvas& canvas, const Scene& scene,
-                  const TopTimeline& timeline, int row, int rows) const;
+  void count(const Scene& scene);
 
   int columns_ = 80;
-  std::optional<size_t> chosen_;  // of what is live; empty: now
-  uint32_t zoom_ = 0;             // times the time was halved
+  // Of what is live: a time, since the oldest points go; empty: now.
+  std::optional<uint64_t> chosen_;
+  KindsAt kinds_;      // at the moment
+  uint32_t zoom_ = 0;  // times the time was halved
 };
 
-void TimelineView::arrange(const Scene& /*scene*/, int columns,
+void TimelineView::arrange(const Scene& scene, int columns,
                            const Area& /*area*/) {
   columns_ = columns;
+  count(scene);
 }
 
 size_t TimelineView::moment(const Scene& scene,
@@ -78,7 +74,21 @@ size_t TimelineView::moment(const Scene& scene,
   const size_t last = timeline.points.size() - 1;
   if (scene.snapshot->playback)
     return std::min(scene.snapshot->playback->tick_index, last);
-  return std::min(chosen_.value_or(last), last);
+  if (!chosen_) return last;
+  const uint64_t elapsed = *chosen_ - std::min(*chosen_, timeline.start_ns);
+  const auto behind = std::ranges::upper_bound(
+      timeline.points, elapsed, {}, &analysis::TopTimelinePoint::elapsed_ns);
+  return behind == timeline.points.begin()
+             ? 0
+             : static_cast<size_t>(behind - timeline.points.begin()) - 1;
+}
+
+void TimelineView::choose(const Scene& scene, const TopTimeline& timeline,
+                          size_t point) {
+  chosen_.reset();
+  if (point + 1 < timeline.points.size())
+    chosen_ = timeline.start_ns + timeline.points[point].elapsed_ns;
+  count(scene);
 }
 
 Answer TimelineView::move(const Scene& scene, const TopTimeline& timeline,
@@ -91,7 +101,7 @@ Answer TimelineView::move(const Scene& scene, const TopTimeline& timeline,
   const auto last = static_cast<int64_t>(timeline.points.size()) - 1;
   const int64_t to = std::clamp<int64_t>(
       static_cast<int64_t>(moment(scene, timeline)) + count, 0, last);
-  chosen_ = to == last ? std::nullopt : std::optional(static_cast<size_t>(to));
+  choose(scene, timeline, static_cast<size_t>(to));
   return taken();
 }
 
@@ -106,7 +116,7 @@ Answer TimelineView::go_to_peak(const Scene& scene, const TopTimeline& timeline,
     if (!is_next && peak < now) found = peak;
   }
   if (!found) return taken(is_next ? "no later peak" : "no earlier peak");
-  chosen_ = found;
+  choose(scene, timeline, *found);
   return taken();
 }
 
@@ -197,56 +207,14 @@ std::string TimelineView::event_words(const Scene& scene,
   return words;
 }
 
-void TimelineView::draw_table(Canvas& canvas, const Scene& scene,
-                              const TopTimeline& timeline, int row,
-                              int rows) const {
-  const size_t at = moment(scene, timeline);
-  const TopTimelinePoint& now = timeline.points[at];
-  size_t before = at;
-  while (before > 0 && now.elapsed_ns - timeline.points[before].elapsed_ns <
-                           analysis::kTopHistoryNs)
-    --before;
-  std::vector<KindAt> kinds;
-  for (Category kind : kTimelineBands) {
-    const auto index = static_cast<size_t>(kind);
-    if (now.kinds[index] == 0) continue;
-    kinds.push_back(
-        {kind, now.kinds[index],
-         static_cast<int64_t>(now.kinds[index]) -
-             static_cast<int64_t>(timeline.points[before].kinds[index])});
-  }
-  std::ranges::stable_sort(kinds, std::ranges::greater(), &KindAt::bytes);
-  canvas.put_within(1, row, 25,
-                    timeline.of.empty() ? "At this moment"
-                                        : base::visible(timeline.of) + " alone",
-                    paint(timeline.of.empty() ? Role::Dim : Role::Strong));
-  canvas.put_right(33, row, "PSS", paint(Role::Strong));
-  canvas.put_right(41, row, "%", paint(Role::Dim));
-  canvas.put_right(50, row, "10 MIN", paint(Role::Dim));
-  const uint64_t sum = std::max<uint64_t>(now.sum(), 1);
-  for (size_t i = 0; i < kinds.size(); ++i) {
-    const int line = row + 1 + static_cast<int>(i);
-    const bool is_last = static_cast<int>(i) + 2 == rows;
-    if (is_last && i + 1 < kinds.size()) {
-      uint64_t rest = 0;
-      for (size_t k = i; k < kinds.size(); ++k)
-        rest += kinds[k].bytes;
-      canvas.put(3, line, std::to_string(kinds.size() - i) + " more",
-                 paint(Role::Dim));
-      canvas.put_right(33, line, base::short_size(rest), paint(Role::Plain));
-      break;
-    }
-    if (static_cast<int>(i) + 1 >= rows) break;
-    canvas.set(1, line, band_glyph(scene.look, kinds[i].kind),
-               paint(role_of(kinds[i].kind)));
-    canvas.put_within(3, line, 23, model::category_name(kinds[i].kind),
-                      paint(Role::Plain));
-    canvas.put_right(33, line, base::short_size(kinds[i].bytes),
-                     paint(Role::Strong));
-    canvas.put_right(41, line, base::percent(kinds[i].bytes, sum),
-                     paint(Role::Plain));
-    put_growth(canvas, 50, line, kinds[i].growth_bytes);
-  }
+// Of a recording the moment is read as a whole; live only the last one was.
+void TimelineView::count(const Scene& scene) {
+  kinds_ = {};
+  const TopTimeline* timeline = timeline_in(scene);
+  if (timeline == nullptr) return;
+  const bool is_whole = scene.snapshot->playback || !chosen_;
+  kinds_ = kinds_at(*timeline, moment(scene, *timeline),
+                    is_whole ? scene.snapshot : nullptr);
 }
 
 void TimelineView::draw(Canvas& canvas, const Scene& scene,
@@ -256,10 +224,10 @@ void TimelineView::draw(Canvas& canvas, const Scene& scene,
   // Below 14 rows the picture goes.
   const int table_rows = std::clamp(area.rows / 3, 4, 11);
   const int picture_rows = area.rows - table_rows - 5;
-  if (canvas.rows() < 14 || picture_rows < 2) {
-    draw_table(canvas, scene, *timeline, area.top, area.rows);
-    return;
-  }
+  const size_t at = moment(scene, *timeline);
+  const TimelineTable table(canvas, scene.look, *timeline, kinds_);
+  if (canvas.rows() < 14 || picture_rows < 2)
+    return table.draw(at, area.top, area.rows);
   const PictureBox box = {kScaleColumns, area.top + 1,
                           picture_columns(canvas.columns()), picture_rows};
   const TimelinePicture picture(canvas, scene.look, *timeline,
@@ -270,21 +238,21 @@ void TimelineView::draw(Canvas& canvas, const Scene& scene,
   picture.draw_swap();
   picture.draw_axis(box.row + box.rows + 1);
   picture.draw_events(box.row + box.rows + 2);
-  picture.draw_cursor(moment(scene, *timeline));
+  picture.draw_cursor(at, bound_size(kinds_.sum_bytes, kinds_.is_bound));
   const int rule = box.row + box.rows + 3;
   draw_rule(canvas, rule);
-  draw_table(canvas, scene, *timeline, rule + 1,
-             area.top + area.rows - rule - 1);
+  table.draw(at, rule + 1, area.top + area.rows - rule - 1);
 }
 
 std::string TimelineView::status(const Scene& scene) const {
   const TopTimeline* timeline = timeline_in(scene);
   if (timeline == nullptr)
     return scene.choice ? "no process is meant" : "nothing was read yet";
-  const TopTimelinePoint& now = timeline->points[moment(scene, *timeline)];
-  std::string words = "sum " + base::short_size(now.sum()) + " · swapped out " +
-                      base::short_size(now.swap_bytes) + " beside it · " +
+  std::string words = "sum " + bound_size(kinds_.sum_bytes, kinds_.is_bound) +
+                      " · swapped out " + base::short_size(kinds_.swap_bytes) +
+                      " beside it · " +
                       base::counted(timeline->points.size(), "tick", "ticks");
+  if (kinds_.is_bound) words += " · ≤ RSS: shares would stall it";
   const std::string happened = event_words(scene, *timeline);
   if (!happened.empty()) words = happened + " · " + words;
   if (timeline->gap_count > 0)
@@ -303,15 +271,17 @@ std::vector<KeyHint> TimelineView::hints(const Scene& scene) const {
   return hints;
 }
 
-std::vector<HelpSection> TimelineView::help() const {
-  return {{"MOMENT",
-           {{"← →  with Shift", "one column, ten"},
-            {"Home End", "first, last"},
-            {"p P", "next peak, previous"},
-            {"+ -", "half the time, twice"},
-            {"t", "go to a time: 00:41:12, peak, end (recordings)"}}},
-          {"PLAY (recordings)",
-           {{"Space", "play, pause"}, {"< >", "half the speed, twice"}}}};
+std::vector<HelpSection> TimelineView::help(const Scene& scene) const {
+  std::vector<HelpSection> sections = {{"MOMENT",
+                                        {{"← →  with Shift", "one column, ten"},
+                                         {"Home End", "first, last"},
+                                         {"p P", "next peak, previous"},
+                                         {"+ -", "half the time, twice"}}}};
+  if (!scene.snapshot->playback) return sections;
+  sections.front().lines.push_back({"t", "go to a time: 00:41:12, peak, end"});
+  sections.push_back(
+      {"PLAY", {{"Space", "play, pause"}, {"< >", "half the speed, twice"}}});
+  return sections;
 }
 
 }  // namespace

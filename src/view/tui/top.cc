@@ -168,6 +168,8 @@ Request Top::press_prompt(const Key& key, uint64_t now_ns) {
     if (is_final) set_filter(typed_, now_ns);
     return {};
   }
+  // What was not found while one typed may be there now.
+  say({}, now_ns);
   return obey(active().tell(asked_for, typed_, is_final, scene()), now_ns);
 }
 
@@ -202,6 +204,7 @@ Request Top::press_letter(char32_t letter) {
       return {Wish::Quit, {}, 0, {}};
     case U'?':
       is_help_open_ = true;
+      help_first_ = 0;
       return {};
     case U'/':
     case U'F':
@@ -253,13 +256,22 @@ Request Top::press_anywhere(const Key& key, uint64_t /*now_ns*/) {
   }
 }
 
+// What does not fit is moved to; any other key closes it.
+Request Top::press_help(const Key& key) {
+  const int last = std::max(help_lines(help_sections()) - help_room(rows_), 0);
+  ListCursor cursor;
+  cursor.chosen = static_cast<size_t>(help_first_);
+  if (cursor.move(key, static_cast<size_t>(last) + 1, help_room(rows_))) {
+    help_first_ = static_cast<int>(cursor.chosen);
+    return {};
+  }
+  is_help_open_ = false;
+  return key == typed(U'q') ? Request{Wish::Quit, {}, 0, {}} : Request{};
+}
+
 Request Top::press(const Key& key, uint64_t now_ns) {
   if (key.code == KeyCode::None) return {};
-  if (is_help_open_) {
-    const bool is_quit = key == typed(U'q');
-    is_help_open_ = false;
-    return is_quit ? Request{Wish::Quit, {}, 0, {}} : Request{};
-  }
+  if (is_help_open_) return press_help(key);
   if (prompt_ != Prompt::None) return press_prompt(key, now_ns);
   Answer answer = active().press(key, scene());
   if (answer.is_taken) return obey(std::move(answer), now_ns);
@@ -310,6 +322,26 @@ std::string Top::status_words(const Scene& now) const {
          std::string(active().filter_words()) + " · " + words;
 }
 
+// Those of the view, and those that mean the same in all of them.
+std::vector<HelpSection> Top::help_sections() const {
+  std::vector<HelpSection> sections = active().help(scene());
+  HelpSection time = {"TIME", {}};
+  const bool is_timeline = active().number() == U'5';  // says so itself
+  if (shown_->playback && !is_timeline) {
+    time.lines = {{"p P", "next peak, previous"},
+                  {"t", "go to a time: 00:41:12, peak, end"}};
+  } else if (!shown_->playback && !active().has_own_letters()) {
+    time.lines = {{"r", "record to a file, stop recording"}};
+  }
+  time.lines.push_back({"z", "freeze the display, go on measuring"});
+  sections.push_back(std::move(time));
+  sections.push_back({"ALL",
+                      {{"1-6  Tab", "view"},
+                       {"F", "filter, everywhere: pss>100M"},
+                       {"Esc ?  q", "close this, quit"}}});
+  return sections;
+}
+
 Canvas Top::draw(uint64_t now_ns) const {
   Canvas canvas(columns_, rows_);
   const Scene now = scene();
@@ -331,18 +363,7 @@ Canvas Top::draw(uint64_t now_ns) const {
   draw_frame(canvas, now, frame);
   active().draw(canvas, now, view_area(rows_));
   if (is_help_open_) {
-    std::vector<HelpSection> sections = active().help();
-    HelpSection time = {"TIME", {{"z", "freeze the display, go on measuring"}}};
-    if (!active().has_own_letters()) {
-      time.lines.insert(time.lines.begin(),
-                        {"r", "record to a file, stop recording"});
-    }
-    sections.push_back(std::move(time));
-    sections.push_back({"ALL",
-                        {{"1-6  Tab", "view"},
-                         {"F", "filter, everywhere: pss>100M"},
-                         {"Esc ?  q", "close this, quit"}}});
-    draw_help(canvas, active().name(), sections);
+    draw_help(canvas, active().name(), help_sections(), help_first_);
   }
   if (look_.is_ascii()) canvas.fold_to_ascii();
   return canvas;

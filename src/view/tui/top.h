@@ -53,6 +53,8 @@ class Top {
   void freeze_or_go_on();
   void set_filter(const std::string& text, uint64_t now_ns);
   std::string status_words(const Scene& now) const;
+  std::vector<HelpSection> help_sections() const;
+  Request press_help(const Key& key);
   void choose_view(size_t index);
   void step_view(bool is_forward);
   void arrange();
@@ -76,6 +78,7 @@ class Top {
   bool is_maps_open_ = false;
   bool is_frozen_ = false;
   bool is_help_open_ = false;
+  int help_first_ = 0;  // line of it at the top
   Prompt prompt_ = Prompt::None;
   std::string typed_;
   std::string message_;

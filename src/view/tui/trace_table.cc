@@ -77,6 +77,14 @@ TraceLayout trace_layout(int columns) {
   return layout;
 }
 
+TraceColumn head_at(int column, int columns) {
+  const TraceLayout layout = trace_layout(columns);
+  if (column < layout.name_end) return TraceColumn::Name;
+  if (column < layout.held) return TraceColumn::Held;
+  if (column < layout.peak) return TraceColumn::Peak;
+  return TraceColumn::Rate;
+}
+
 void TraceTable::draw_sums(int at) const {
   const model::Trace& trace = *trace_.trace;
   int column = 1;

@@ -19,6 +19,8 @@ struct TraceLayout {
   int name_end = 0;
 };
 TraceLayout trace_layout(int columns);
+// What a click at this column of the heads sorts by.
+TraceColumn head_at(int column, int columns);
 
 class TraceTable {
  public:

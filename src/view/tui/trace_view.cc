@@ -58,7 +58,7 @@ class TraceView : public View {
   std::string state(const Scene& scene) const override;
   std::string status(const Scene& scene) const override;
   std::vector<KeyHint> hints(const Scene& scene) const override;
-  std::vector<HelpSection> help() const override;
+  std::vector<HelpSection> help(const Scene& scene) const override;
 
  private:
   bool is_tall() const { return columns_ >= 100 && area_.rows >= 30; }
@@ -88,6 +88,7 @@ class TraceView : public View {
   Answer click(const Key& key);
   Answer group_next();
   Answer measure_next();
+  Answer sort_by(TraceColumn column);
   Answer sort_next();
   Answer find(Search search);
   Answer find_closed();
@@ -255,6 +256,7 @@ Answer TraceView::close() {
 
 Answer TraceView::click(const Key& key) {
   const int line = key.row - first_row();
+  if (line == -1) return sort_by(head_at(key.column, columns_));
   if (line < 0 || line >= table_rows()) return {};
   const size_t index = cursor_.first + static_cast<size_t>(line);
   if (index >= rows_.size()) return taken();
@@ -284,6 +286,15 @@ Answer TraceView::measure_next() {
   listing_.measure = kMeasures[next];
   relist();
   return taken();
+}
+
+// Once more turns the order round.
+Answer TraceView::sort_by(TraceColumn column) {
+  listing_.is_reversed = listing_.sort == column && !listing_.is_reversed;
+  listing_.sort = column;
+  relist();
+  return taken("sorted by " +
+               std::string(kSortWords[place_of(kSorts, column)]));
 }
 
 Answer TraceView::sort_next() {
@@ -385,6 +396,8 @@ std::string TraceView::state(const Scene& scene) const {
       return "tracing " + age_words(scene.snapshot->trace->trace->elapsed_ns);
     case Tracing::Ended:
       return "trace ended";
+    case Tracing::Still:
+      return scene.snapshot->playback ? "" : "read from a file";
     default:
       return {};
   }
@@ -427,8 +440,8 @@ std::vector<KeyHint> TraceView::hints(const Scene& scene) const {
   return list;
 }
 
-std::vector<HelpSection> TraceView::help() const {
-  return {
+std::vector<HelpSection> TraceView::help(const Scene& scene) const {
+  std::vector<HelpSection> sections = {
       {"MOVE",
        {{"↑ ↓ PgUp PgDn Home End", "row, page, ends"},
         {"Space", "open, close"},
@@ -438,12 +451,15 @@ std::vector<HelpSection> TraceView::help() const {
         {"v", "now, at the machine's peak, what only rises"},
         {"s S", "sort by next column, reverse"},
         {"/  n N", "find, next, previous"}}},
-      {"TRACE",
-       {{"t", "start or stop tracing"},
-        {"p", "pause the display; tracing goes on"},
-        {"r", "read symbols again"},
-        {"w", "write the report to a file"}}},
   };
+  // Of a recording these letters move in time.
+  if (scene.snapshot->playback) return sections;
+  sections.push_back({"TRACE",
+                      {{"t", "start or stop tracing"},
+                       {"p", "pause the display; tracing goes on"},
+                       {"r", "read symbols again"},
+                       {"w", "write the report to a file"}}});
+  return sections;
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ class View {
   // The left part of the status line.
   virtual std::string status(const Scene& scene) const = 0;
   virtual std::vector<KeyHint> hints(const Scene& scene) const = 0;
-  virtual std::vector<HelpSection> help() const = 0;
+  virtual std::vector<HelpSection> help(const Scene& scene) const = 0;
   // Nobody waits: what a key may ask for next can be made ready.
   virtual void prepare(const Scene& /*scene*/) {}
   // Whether there is anything it could show; else it has no tab.

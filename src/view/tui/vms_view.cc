@@ -42,7 +42,7 @@ class VmsView : public View {
             const Area& area) const override;
   std::string status(const Scene& scene) const override;
   std::vector<KeyHint> hints(const Scene& scene) const override;
-  std::vector<HelpSection> help() const override;
+  std::vector<HelpSection> help(const Scene& scene) const override;
   void need(bool is_shown, analysis::TopNeeds& needs) const override {
     needs.vms = is_shown;
   }
@@ -335,7 +335,7 @@ std::vector<KeyHint> VmsView::hints(const Scene& /*scene*/) const {
           {"/", "find"},  {"y", "copy"},  {"z", "freeze"}};
 }
 
-std::vector<HelpSection> VmsView::help() const {
+std::vector<HelpSection> VmsView::help(const Scene& /*scene*/) const {
   return {{"MOVE",
            {{"↑ ↓ PgUp PgDn Home End", "row, page, ends"},
             {"→ ← Enter", "what it is made of"}}},

@@ -339,9 +339,29 @@ inline std::shared_ptr<const analysis::TopSnapshot> example_snapshot() {
   return snapshot;
 }
 
+// Who had what at the peak of the timeline.
+inline std::vector<analysis::TopDetail> details_at_the_peak() {
+  using model::Category;
+  std::vector<analysis::TopDetail> details(10);
+  for (analysis::TopDetail& detail : details)
+    detail.read_ns = kNowNs - 8 * kSecondNs;
+  details[0].kinds = {example_kind(Category::Heap, 2423),
+                      example_kind(Category::Anon, 1000)};
+  details[0].kinds[0].swap_pss_bytes = 199 * kMb;
+  for (size_t postgres : {1U, 2U}) {
+    details[postgres].kinds = {example_kind(Category::Anon, 118),
+                               example_kind(Category::Shm, 450)};
+    details[postgres].kinds[0].private_bytes = 100 * kMb;
+    details[postgres].kinds[1].private_bytes = 0;
+  }
+  details[3].kinds = {example_kind(Category::Heap, 49)};
+  return details;
+}
+
 inline std::shared_ptr<const analysis::TopSnapshot> example_replay() {
   auto snapshot = std::make_shared<analysis::TopSnapshot>(*example_snapshot());
   snapshot->target = "import-europe.tdm";
+  snapshot->details = details_at_the_peak();
   analysis::TopPlayback playback;
   playback.tick_index = 412;
   playback.elapsed_ns = uint64_t{412} * 6 * kSecondNs;

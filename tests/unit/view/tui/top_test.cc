@@ -136,6 +136,94 @@ TEST(Top, ShowsNamePssAndGrowthWhenItIsSmall) {
   EXPECT_EQ(text.find("p:41877"), std::string::npos) << text;
 }
 
+// What a view has no room for must not stand over these lines.
+TEST(Top, KeepsStatusAndKeysFreeOfViewsWhenItIsSmall) {
+  for (const auto& [columns, rows] :
+       {std::pair(40, 10), std::pair(60, 12), std::pair(80, 14)}) {
+    Top top = example_top(columns, rows);
+    for (char32_t view : {U'1', U'2', U'3', U'4', U'5', U'6'}) {
+      press(top, view);
+      const Canvas canvas = top.draw(kNowNs);
+      Canvas bare(columns, rows);
+      for (int row = rows - 2; row < rows; ++row) {
+        for (int column = 0; column < columns; ++column) {
+          bare.set(column, row, canvas.at(column, row).glyph, {});
+        }
+      }
+      const std::string text = bare.to_text();
+      EXPECT_NE(text.find("q quit"), std::string::npos) << text;
+      for (const char* glyph : {"▓", "▤", "░", "▒", "█"})
+        EXPECT_EQ(text.find(glyph), std::string::npos) << text;
+    }
+  }
+}
+
+TEST(Top, CutsNoNumberOfTheTimelineWhenItIsSmall) {
+  Top top({}, 40, 10);
+  top.take(example_replay());
+  press(top, U'5');
+  const std::string text = text_of(top);
+  EXPECT_NE(text.find("2.41G"), std::string::npos) << text;
+  EXPECT_NE(text.find("+600M"), std::string::npos) << text;
+}
+
+TEST(Top, ListsKeysOfWhatIsShown) {
+  Top live = example_top(80, 30);
+  press(live, U'?');
+  EXPECT_NE(text_of(live).find("record to a file"), std::string::npos);
+  EXPECT_EQ(text_of(live).find("go to a time"), std::string::npos);
+  Top replay({}, 80, 30);
+  replay.take(example_replay());
+  for (char32_t view : {U'1', U'2', U'4', U'5'}) {
+    press(replay, view);
+    press(replay, U'?');
+    const std::string text = text_of(replay);
+    EXPECT_EQ(text.find("record to a file"), std::string::npos) << text;
+    EXPECT_EQ(text.find("stop tracing"), std::string::npos) << text;
+    EXPECT_NE(text.find("go to a time"), std::string::npos) << text;
+    EXPECT_NE(text.find("next peak"), std::string::npos) << text;
+    press(replay, KeyCode::Escape);
+  }
+}
+
+TEST(Top, ShowsTheRestOfTheKeysOnASmallScreen) {
+  Top top = example_top(40, 10);
+  press(top, U'?');
+  EXPECT_EQ(text_of(top).find("filter, ever"), std::string::npos);
+  EXPECT_NE(text_of(top).find("↓ more"), std::string::npos) << text_of(top);
+  press(top, KeyCode::End);
+  EXPECT_NE(text_of(top).find("filter, ever"), std::string::npos)
+      << text_of(top);
+  EXPECT_NE(text_of(top).find("↑ more"), std::string::npos) << text_of(top);
+  press(top, U'?');
+  EXPECT_EQ(text_of(top).find(": keys"), std::string::npos);
+}
+
+// The oldest of the last minutes go: the moment must not go with them.
+TEST(Top, StaysAtTheMomentWhileTimeGoesOn) {
+  Top top({}, 80, 24);
+  auto first = std::make_shared<analysis::TopSnapshot>(*example_snapshot());
+  auto timeline = std::make_shared<analysis::TopTimeline>(*example_timeline());
+  timeline->start_ns = 100 * kSecondNs;
+  first->timeline = timeline;
+  top.take(first);
+  press(top, U'5');
+  press(top, KeyCode::Home);
+  press(top, U'p');
+  EXPECT_NE(text_of(top).find("peak 4.50G  00:41:12"), std::string::npos);
+  auto second = std::make_shared<analysis::TopSnapshot>(*first);
+  auto later = std::make_shared<analysis::TopTimeline>(*timeline);
+  later->points.erase(later->points.begin(), later->points.begin() + 10);
+  for (analysis::TopTimelinePoint& point : later->points)
+    point.elapsed_ns -= 60 * kSecondNs;
+  later->start_ns += 60 * kSecondNs;
+  analysis::find_peaks(*later);
+  second->timeline = later;
+  top.take(second);
+  EXPECT_NE(text_of(top).find("peak 4.50G  00:40:12"), std::string::npos)
+      << text_of(top);
+}
+
 TEST(Top, KeepsTheChosenProcessWhenTheOrderChanges) {
   Top top = example_top(80, 24);
   choose(top, U"checkpointer");
@@ -155,6 +243,32 @@ TEST(Top, OpensAndClosesARow) {
   press(top, KeyCode::Right);
   EXPECT_NE(top.draw(kNowNs).to_text().find("program and libraries"),
             std::string::npos);
+}
+
+TEST(Top, OpensAProcessDownToItsMappings) {
+  auto snapshot = std::make_shared<analysis::TopSnapshot>(*example_snapshot());
+  analysis::TopDetail& detail = snapshot->details[0];
+  detail.largest = std::make_shared<const std::vector<analysis::TopMapping>>(
+      std::vector<analysis::TopMapping>{
+          {"/usr/lib/libproj.so.25",
+           example_kind(model::Category::Code, 1000)}});
+  Top top({}, 80, 40);
+  top.take(snapshot);
+  choose(top, U"osm2pgsql");
+  press(top, KeyCode::Right);
+  choose(top, U"program and");
+  press(top, KeyCode::Right);
+  const std::string text = text_of(top);
+  EXPECT_NE(text.find(" libproj.so.25 "), std::string::npos) << text;
+  EXPECT_NE(text.find("smaller ones"), std::string::npos)
+      << "all of them add up\n"
+      << text;
+  choose(top, U"libproj");
+  EXPECT_EQ(press(top, KeyCode::Enter).wish, Wish::OpenMaps);
+  press(top, KeyCode::Escape);
+  press(top, KeyCode::Left);
+  EXPECT_NE(chosen_line(top).find("program and"), std::string::npos)
+      << "to its kind";
 }
 
 TEST(Top, OpensWhatIsFolded) {
@@ -382,6 +496,26 @@ TEST(Top, SaysWhatHappenedAtTheMoment) {
   press(top, U'5');
   EXPECT_NE(top.draw(kNowNs).to_text().find("exit osm2pgsql (41877)"),
             std::string::npos);
+}
+
+TEST(Top, SortsProcessesByAClickOnAHead) {
+  Top top = example_top(80, 40);
+  const auto click = [&](int column) {
+    top.press({KeyCode::Click, 0, column, 3}, kPressNs);
+  };
+  const auto is_before = [&](const char* first, const char* second) {
+    const std::string text = text_of(top);
+    return text.find(first) < text.find(second);
+  };
+  EXPECT_TRUE(is_before("osm2pgsql", "postgres: writer"));
+  click(55);  // SHARED
+  EXPECT_FALSE(is_before("osm2pgsql", "postgres: writer")) << text_of(top);
+  click(12);  // NAME
+  EXPECT_TRUE(is_before("postgres: checkpointer", "python3")) << text_of(top);
+  click(12);
+  EXPECT_FALSE(is_before("postgres: checkpointer", "python3")) << text_of(top);
+  click(2);  // TASK
+  EXPECT_TRUE(is_before("p:41877", "p:41902")) << text_of(top);
 }
 
 TEST(Top, SortsObjectsByAClickOnAHead) {

@@ -254,6 +254,14 @@ TEST(TraceView, FindsCodeInStacksThatAreClosed) {
   EXPECT_TRUE(has(top, "'no such code' is in no stack"));
 }
 
+TEST(TraceView, SaysNoLongerThatWhatItFoundIsNotThere) {
+  Top top = trace_top(80, 24);
+  answer(top, U'/', U"filemap_add");
+  EXPECT_NE(chosen_line(top).find("filemap_add"), std::string::npos)
+      << text_of(top);
+  EXPECT_FALSE(has(top, "is in no row")) << text_of(top);
+}
+
 TEST(TraceView, KeepsTheChosenRowWhenTheOrderChanges) {
   Top top = trace_top(80, 24);
   find(top, U"virtio");
@@ -263,6 +271,21 @@ TEST(TraceView, KeepsTheChosenRowWhenTheOrderChanges) {
   }
   top.take(import_snapshot(41));
   EXPECT_NE(chosen_line(top).find("virtio_net"), std::string::npos);
+}
+
+TEST(TraceView, SortsByAClickOnAHead) {
+  Top top = trace_top(80, 24);
+  const auto click = [&](int column) {
+    top.press({KeyCode::Click, 0, column, 4}, kNowNs);
+  };
+  click(3);
+  EXPECT_TRUE(has(top, "sorted by name")) << text_of(top);
+  click(76);
+  EXPECT_TRUE(has(top, "sorted by pages/s")) << text_of(top);
+  click(60);
+  EXPECT_TRUE(has(top, "sorted by peak")) << text_of(top);
+  click(50);
+  EXPECT_TRUE(has(top, "sorted by pages")) << text_of(top);
 }
 
 TEST(TraceView, TellsTheRateSinceTheReadingBefore) {
@@ -321,6 +344,8 @@ TEST(TraceView, OfNotesOnPagesOnlyNowIsKnown) {
   press(top, U'v');
   EXPECT_TRUE(has(top, "only what is held now is known"));
   EXPECT_EQ(press(top, U't').wish, Wish::None);
+  EXPECT_TRUE(has(top, "read from a file"));
+  EXPECT_FALSE(has(top, "live")) << text_of(top);
 }
 
 TEST(TraceView, SaysThatNothingIsTraced) {
