@@ -45,6 +45,7 @@ __u64 samples_per_second = 4000;  // as user space can unwind
 __s64 allowance = 4000;           // samples that may be told of now
 __u64 allowance_ns = 0;
 struct tm_user_faults faults = {};
+struct tm_user_density density = {};
 struct tm_known_page known = {};
 
 struct {
@@ -140,13 +141,24 @@ static long unmark_word(__u32 index, void* context) {
 
 // --- how many ----------------------------------------------------------------
 
+// What of the ring may be used for samples. The last part of it is for frees: a
+// sample can be left out, a page that was given back cannot.
+static __always_inline __s64 room_for_samples(void) {
+  const __s64 used = bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA);
+  return TM_USER_RING_BYTES - TM_USER_RING_BYTES / 8 - used;
+}
+
 // Samples are allowed as a rate, of which a second's worth may be saved up. The
-// less is left of that the rarer they become, so that no burst is cut off: what
-// is sampled depends on the past alone, and each sample knows its weight.
+// less is left of that, or of the ring, the rarer they become, so that no burst
+// is cut off: what is sampled depends on the past alone, and each sample knows
+// its weight. By halves, since who reads is late at the start of a program,
+// when it reads the files of that: a sample that became rare at once would tell
+// nothing of what the program does first.
 static __always_inline __u32 period_shift(void) {
   const __u64 now = bpf_ktime_get_ns();
   const __s64 most = samples_per_second;
   const __u64 passed = now - allowance_ns;
+  const __s64 room = room_for_samples();
   __s64 left = allowance;
   if (passed * most >= NS_PER_S) {
     left += passed > NS_PER_S ? most : passed * most / NS_PER_S;
@@ -154,11 +166,19 @@ static __always_inline __u32 period_shift(void) {
     allowance = left;
     allowance_ns = now;
   }
-  if (bpf_ringbuf_query(&records, BPF_RB_AVAIL_DATA) > TM_USER_RING_BYTES / 2)
-    left = 0;
   for (__u32 rarer = 0; rarer < TM_USER_MOST_RARER; ++rarer)
-    if (left > most >> (rarer + 1)) return least_shift + rarer;
+    if (left > most >> (rarer + 1) && room > TM_USER_RING_BYTES >> (rarer + 1))
+      return least_shift + rarer;
   return least_shift + TM_USER_MOST_RARER;
+}
+
+// Of all that is a matter of chance, told of or not: where a sample is rare it
+// may have nothing of what was taken meanwhile, and still has to say so.
+static __always_inline void note_density(__u32 order, __u32 shift) {
+  const __u64 pages = 1ULL << (order > least_shift ? order : least_shift);
+  if (order >= shift) return;
+  __sync_fetch_and_add(&density.pages, pages);
+  __sync_fetch_and_add(&density.weights, pages << shift);
 }
 
 // --- pages -------------------------------------------------------------------
@@ -212,6 +232,7 @@ int on_alloc(struct bpf_raw_tracepoint_args* context) {
   process = bpf_map_lookup_elem(&followed, &tgid);
   if (!process) return 0;
   shift = period_shift();
+  note_density(order, shift);
   if (hash & (((1ULL << shift) - 1) >> order)) return 0;
   record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
   if (!record) {

@@ -83,6 +83,13 @@ struct tm_user_life {
   char command[TM_USER_COMMAND_BYTES]; /* arguments, each with a zero behind */
 };
 
+/* Pages that were taken, as the densest sample tells, and for how many each
+ * stood when it was: weights / pages is that of all. */
+struct tm_user_density {
+  __u64 pages;
+  __u64 weights;
+};
+
 struct tm_user_faults {
   __u64 lost_pages;   /* taken, when there was no room for a record */
   __u64 lost_records; /* of all other kinds */

@@ -12,4 +12,8 @@ namespace tidemark::base {
 // leaves the old content or the new one, whole.
 Status replace_file_durably(const std::string& path, std::string_view bytes);
 
+// Whether those two can: nothing is there yet, or a regular file, and be it
+// behind a link, which stays. They refuse all else.
+bool can_replace_file(const std::string& path);
+
 }  // namespace tidemark::base

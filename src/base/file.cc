@@ -8,7 +8,9 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "base/durable_file.h"
 
@@ -141,8 +143,23 @@ void sync_folder_of(const std::string& path) {
 
 enum class Durability : uint8_t { None, Disk };
 
-Status replace(const std::string& path, std::string_view bytes,
+// What a name leads to: a link stays, and its file is the one that is replaced.
+// A device or a pipe must never be, whoever we are: root would leave the
+// machine with a file in the place of /dev/null.
+Result<std::string> replaceable(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path found = std::filesystem::canonical(path, error);
+  if (error) return path;  // nothing there yet, or as opening it will tell
+  if (can_replace_file(path)) return found.string();
+  return fail(ErrorKind::Unsupported,
+              "cannot write " + path + ": not a regular file");
+}
+
+Status replace(const std::string& name, std::string_view bytes,
                Durability durability) {
+  const Result<std::string> found = replaceable(name);
+  if (!found) return found.error();
+  const std::string& path = *found;
   const std::string temporary =
       path + "." + std::to_string(::getpid()) + ".part";
   const auto give_up = [&](int error) {
@@ -175,6 +192,11 @@ Status replace_file(const std::string& path, std::string_view bytes) {
 
 Status replace_file_durably(const std::string& path, std::string_view bytes) {
   return replace(path, bytes, Durability::Disk);
+}
+
+bool can_replace_file(const std::string& path) {
+  struct stat status = {};
+  return ::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode);
 }
 
 bool exists_at(const Directory& directory, const std::string& name) {

@@ -9,10 +9,6 @@
 namespace tidemark::cli {
 namespace {
 
-bool names_a_file(const std::string& word) {
-  return word.starts_with("-o") || word.starts_with("--output");
-}
-
 bool names_a_backend(const std::string& word) {
   return word.starts_with("-b") || word.starts_with("--backend") ||
          word.starts_with("--pageowner-file");
@@ -25,9 +21,6 @@ std::vector<std::string> trace_arguments(
   // A backend that was asked for is the only one.
   if (std::ranges::none_of(arguments, names_a_backend)) {
     ours.emplace_back("--early");
-    if (std::ranges::any_of(arguments, names_a_file)) {
-      ours.insert(ours.end(), {"--refresh", "1s"});
-    }
   }
   ours.insert(ours.end(), arguments.begin(), arguments.end());
   return ours;
@@ -36,7 +29,7 @@ std::vector<std::string> trace_arguments(
 }  // namespace
 
 // All its options are among those of `trace`. What differs: without --report
-// nothing is printed.
+// nothing is printed, and a file is kept up to date unasked.
 base::Result<ExitCode> run_memstrack(
     const std::vector<std::string>& arguments) {
   const Command command = memstrack_command();

@@ -251,7 +251,7 @@ base::Result<ExitCode> run_live(
                       "tracing needs the running kernel's own /proc",
                       "leave out --proc and unset PROCFS");
   }
-  base::Status status = check_trace_boot(options.boot, options.common);
+  base::Status status = arrange_trace_boot(options.common, options.boot);
   if (status) status = resolve_cgroup(roots, options);
   if (status) status = resolve_gfp(roots, options);
   if (!status) return status.error();
@@ -378,9 +378,11 @@ base::Result<ExitCode> run_trace(TraceCommandOptions options) {
   return run_live(std::move(options), *roots, *specs);
 }
 
-Command make_trace_command(bool prints_unasked) {
+Command make_trace_command(bool is_memstrack) {
   auto options = std::make_shared<TraceCommandOptions>();
-  options->prints_unasked = prints_unasked;
+  options->prints_unasked = !is_memstrack;
+  // A boot may end by a reset; memstrack has no option to be asked with.
+  options->boot.refreshes_unasked = is_memstrack;
   Command command;
   command.name = "trace";
   command.summary =
@@ -421,11 +423,11 @@ Command make_trace_command(bool prints_unasked) {
 }  // namespace
 
 Command trace_command() {
-  return make_trace_command(true);
+  return make_trace_command(false);
 }
 
 Command memstrack_command() {
-  return make_trace_command(false);
+  return make_trace_command(true);
 }
 
 }  // namespace tidemark::cli

@@ -75,18 +75,30 @@ void see_others(const model::Trace& trace, TraceBootOptions& options) {
       std::max(options.seen_bytes, analysis::bytes_without(trace, ::getpid()));
 }
 
-base::Status check_trace_boot(const TraceBootOptions& options,
-                              const CommonOptions& common) {
-  if (!options.refreshes) return base::Ok{};
-  if (common.output_path.empty() || common.output_path == "-") {
+namespace {
+
+base::Status check_refreshed(const CommonOptions& common) {
+  const std::string& path = common.output_path;
+  if (path.empty() || path == "-" || !base::can_replace_file(path)) {
     return base::fail(base::ErrorKind::Misused,
                       "--refresh needs a file to keep up to date", "-o FILE");
   }
-  if (is_recording_name(common.output_path) || wants_page(common)) {
+  if (is_recording_name(path) || wants_page(common)) {
     return base::fail(base::ErrorKind::Misused,
                       "--refresh is for reports that are text",
                       "a recording is up to date by itself: -f 1s");
   }
+  return base::Ok{};
+}
+
+}  // namespace
+
+base::Status arrange_trace_boot(const CommonOptions& common,
+                                TraceBootOptions& options) {
+  if (!options.refreshes && !options.refreshes_unasked) return base::Ok{};
+  base::Status status = check_refreshed(common);
+  if (options.refreshes) return status;
+  options.refreshes = static_cast<bool>(status);
   return base::Ok{};
 }
 

@@ -15,8 +15,9 @@
 namespace tidemark::cli {
 
 struct TraceBootOptions {
-  std::string ready_path;  // empty: nobody waits for it
-  bool refreshes = false;  // the file of -o while it traces
+  std::string ready_path;          // empty: nobody waits for it
+  bool refreshes = false;          // the file of -o while it traces
+  bool refreshes_unasked = false;  // where that file allows it
   std::optional<analysis::MemoryMoment> at_start;
   uint64_t seen_bytes = 0;  // the most that others than we held at a reading
 };
@@ -32,9 +33,10 @@ void see_others(const model::Trace& trace, TraceBootOptions& options);
 void add_trace_boot_options(OptionTable& table, TraceBootOptions& options,
                             watch::TraceWatchOptions& watch);
 
-// Misused where there is no file to keep up to date.
-base::Status check_trace_boot(const TraceBootOptions& options,
-                              const CommonOptions& common);
+// Whether the file of -o is kept up to date. Misused where that was asked for
+// and there is no file it could be done with.
+base::Status arrange_trace_boot(const CommonOptions& common,
+                                TraceBootOptions& options);
 
 // From here on everything is seen. Whoever waits for the file and does not get
 // it goes on without us, so that is said and no reason to end.

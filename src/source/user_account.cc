@@ -53,13 +53,18 @@ void UserAccount::take(const UserBlock& taken) {
 // How many pages one that is followed stands for, where it was a matter of
 // chance. The sample is not as dense all the time: that of the stack whose
 // pages came when it was rarest, so that errors told by it are bounds for all
-// others. What is less than a hundredth of the whole has too few for that.
+// others. What is less than a hundredth of the whole has too few for that; and
+// what is in no stack, since the sample had none of it, is in the mean of all.
 uint64_t UserAccount::period() const {
   constexpr double kMany = 0.01;
   double all = 0;
   for (const Chance& chance : chances_)
     all += chance.pages;
   double period = 1;
+  if (density_.pages > 0) {
+    period = std::max(period, static_cast<double>(density_.weights) /
+                                  static_cast<double>(density_.pages));
+  }
   for (const Chance& chance : chances_) {
     if (chance.pages == 0 || chance.pages < all * kMany) continue;
     period = std::max(period, chance.squares / chance.pages);

@@ -29,6 +29,14 @@ struct UserBlock {
   std::span<const uint32_t> user_frames;       // the same
 };
 
+// What is a matter of chance, in the sample or not: how many pages were taken,
+// and the sum of for how many each stood then. Where a sample is rare it may
+// have nothing of what was taken meanwhile.
+struct SampleDensity {
+  uint64_t pages = 0;
+  uint64_t weights = 0;
+};
+
 class UserAccount {
  public:
   // The roots must outlive it.
@@ -48,6 +56,8 @@ class UserAccount {
   void look(uint64_t elapsed_ns) { pages_.look(elapsed_ns); }
   const PageAccount::Sum& sum() const { return pages_.machine(); }
   uint64_t peak_ns() const { return pages_.peak_ns(); }
+
+  void see_density(const SampleDensity& density) { density_ = density; }
 
   // With all that does not depend on how it was told of.
   model::Trace read(uint64_t now_ns, FrameNames::Patience patience,
@@ -82,6 +92,7 @@ class UserAccount {
     double squares = 0;
   };
   std::vector<Chance> chances_;  // for each stack
+  SampleDensity density_;
 };
 
 }  // namespace tidemark::source

@@ -129,6 +129,21 @@ class AsMemstrack(unittest.TestCase):
                 started.kill()
             self.assertIn("task_summary END", read(f"{folder}/report"))
 
+    def test_a_pipe_stays_one_and_gets_the_report_at_the_end(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkfifo(f"{folder}/report")
+            # Both ends, so that nobody waits for the other.
+            pipe = os.open(f"{folder}/report", os.O_RDWR | os.O_NONBLOCK)
+            with self.start(folder) as started:
+                while "tracing" not in started.stderr.readline():
+                    self.assertIsNone(started.poll())
+                time.sleep(1.5)  # a file would have been replaced by now
+                started.terminate()
+                self.assertEqual(started.wait(60), 0)
+            self.assertTrue(pathlib.Path(f"{folder}/report").is_fifo())
+            self.assertIn(b"task_summary END", os.read(pipe, 1 << 16))
+            os.close(pipe)
+
     def test_it_says_when_it_is_ready(self):
         with tempfile.TemporaryDirectory() as folder:
             begun = time.monotonic()
@@ -150,6 +165,9 @@ class Refusals(unittest.TestCase):
 
     def test_what_cannot_be_kept_up_to_date(self):
         self.assertIn("needs a file", self.refused("--refresh", "1s"))
+        for path in ("-", "/dev/null"):
+            self.assertIn("needs a file", self.refused("--refresh", "1s", "-o", path))
+        self.assertTrue(pathlib.Path("/dev/null").is_char_device())
         self.assertIn("--sample", self.refused("--early", "--sample", "16"))
 
 

@@ -123,6 +123,19 @@ class UserTrace(unittest.TestCase):
             self.assertLess(user["cut"], user["samples"] * 0.03 + 1)
             self.assertLess(user["unwinding_ns"], report["elapsed_ns"] * 0.5)
 
+    def test_a_dense_sample_says_how_dense_it_stayed(self):
+        # More at once than can be unwound in time: it gets rarer, by and by.
+        done = run("trace", "--user", "--sample", "8", "--json", "--",
+                   built("shares.c", "gcc"), input="\n\n\n")
+        report = json.loads(done.stdout[done.stdout.index("{"):])
+        task = max(report["tasks"], key=lambda task: task["peak_pages"])
+        for pattern, truth in {"take_big": 96 * MIB, "take_small": 32 * MIB}.items():
+            pages = share(task, pattern, "machine_peak_pages")
+            error = error_of(report, truth)
+            print(f"  {pattern}: {pages} of {truth} pages ± {error:.0f}",
+                  file=sys.stderr)
+            self.assertLess(abs(pages - truth), 3 * error + 64, pattern)
+
     def test_what_is_freed_is_no_part_of_it(self):
         with Stepper(built("shares.c", "gcc")) as target:
             with Tracer("--user", target.pid, "--json") as tracer:

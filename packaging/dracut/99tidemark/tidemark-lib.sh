@@ -38,5 +38,7 @@ tidemark_reports() {
 
 tidemark_out() {
   tidemark_file=$(getarg rd.tidemark.out=)
+  # Not a console: the report comes there anyway, and no file would be kept.
+  [ -f "$tidemark_file" ] || [ ! -e "$tidemark_file" ] || tidemark_file=
   echo "${tidemark_file:-$tidemark_run/tidemark.txt}"
 }

@@ -423,6 +423,8 @@ model::TraceFaults UserTrace::faults_so_far(model::TraceFaults faults) const {
 
 base::Result<model::Trace> UserTrace::read(const Roots&) {
   const uint64_t now_ns = ended_ns_ != 0 ? ended_ns_ : base::monotonic_ns();
+  const tm_user_density& density = skeleton_->bss->density;
+  account_->see_density({density.pages, density.weights});
   model::Trace trace = account_->read(
       now_ns,
       ended_ns_ != 0 ? FrameNames::Patience::None : FrameNames::Patience::Some,

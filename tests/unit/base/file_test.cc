@@ -175,5 +175,28 @@ TEST_F(File, IsReplacedDurablyInOnePiece) {
   EXPECT_FALSE(replace_file_durably(path_ + "/no/such/folder", "x"));
 }
 
+TEST_F(File, BehindALinkIsReplacedAndTheLinkStays) {
+  write("target", "old");
+  std::filesystem::create_symlink(path_ + "/target", path_ + "/link");
+  ASSERT_TRUE(replace_file(path_ + "/link", "new"));
+  EXPECT_TRUE(std::filesystem::is_symlink(path_ + "/link"));
+  EXPECT_EQ(*read_file_at(directory_, "target"), "new");
+}
+
+TEST_F(File, NoPipeDeviceOrFolderIsReplaced) {
+  const std::string pipe = path_ + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::create_symlink(pipe, path_ + "/link");
+  for (const std::string& path : {pipe, path_ + "/link", path_}) {
+    EXPECT_FALSE(can_replace_file(path)) << path;
+    EXPECT_FALSE(replace_file(path, "x")) << path;
+    EXPECT_FALSE(replace_file_durably(path, "x")) << path;
+  }
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  EXPECT_FALSE(can_replace_file("/dev/null"));
+  EXPECT_TRUE(can_replace_file(path_ + "/nothing yet"));
+  EXPECT_EQ(list_directory(directory_)->size(), 2U) << "nothing is left beside";
+}
+
 }  // namespace
 }  // namespace tidemark::base

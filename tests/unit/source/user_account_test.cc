@@ -64,6 +64,16 @@ TEST_F(UserAccountTest, TheErrorIsThatOfTheRarestSample) {
   EXPECT_EQ(read().sample_period, 256U);
 }
 
+TEST_F(UserAccountTest, WhatTheSampleHasNothingOfIsInItsError) {
+  for (uint64_t frame = 0; frame < 8; ++frame)
+    take(1000 + frame, 0, 6);
+  account_.see_density({512, uint64_t{512} * 64});
+  EXPECT_EQ(read().sample_period, 64U);
+  // As many again, when it was one page in 4096.
+  account_.see_density({1024, 512 * (64 + 4096)});
+  EXPECT_EQ(read().sample_period, 2080U);
+}
+
 TEST_F(UserAccountTest, WhatIsCertainHasNoError) {
   take(4096, 9, 0);
   EXPECT_EQ(read().sample_period, 1U);
