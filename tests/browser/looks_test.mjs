@@ -127,6 +127,43 @@ test("on a phone no view scrolls sideways, and no name is lost", async () => {
   }
 });
 
+test("where shares were not read nothing claims that they were", async () => {
+  const bounded = made.timeline();
+  const move = (points, indexes) => {
+    points.scanned_bytes = points.pss_bytes.map((bytes, i) => (indexes(i) ? bytes : 0));
+    points.pss_bytes = points.pss_bytes.map((bytes, i) => (indexes(i) ? 0 : bytes));
+  };
+  for (const bands of [bounded.kinds, bounded.processes, bounded.objects, bounded.groups, bounded.parts]) {
+    for (const band of bands) move(band, () => true);
+  }
+  move(bounded.ticks, () => true);
+  const page = await browser.page(pageOf({ timeline: bounded }));
+  await page.locator(".share i.hatched").first().waitFor();
+  assert.equal(await page.locator(".share i:not(.hatched)").count(), 0);
+  const explained = page.locator(".strip dl", { hasText: "explained" });
+  assert.match(await explained.innerText(), /\?/);
+  await page.locator("body").press("3");
+  await page.getByText("they count by their RSS").waitFor();
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
+test("a sample of the stacks of a program tells how far it is off, and every module is named", async () => {
+  const held = { pages: 6400, machine_peak_pages: 6400, error_pages: 1270, machine_peak_error_pages: 1270 };
+  const trace = {
+    ...made.trace(), user: { samples: 100 }, exact: false, sample_period: 64, pages: 6400, peak_pages: 6400,
+    tasks: [{ pid: 7, name: "tiles", ...held, stacks: [{ symbol: "main", module: "tiles", ...held, stacks: [{ symbol: "malloc", module: "libc.so.6", ...held }] }] }],
+  };
+  const page = await browser.page(pageOf({ trace }));
+  await page.locator("canvas").waitFor();
+  assert.match(await page.locator(".strip").innerText(), /± 4\.96.MiB/);
+  assert.match(await page.locator(".facts").innerText(), /25\.0.MiB ±.4\.96.MiB held/);
+  const modules = await page.locator(".three table").first().innerText();
+  assert.match(modules, /libc\.so\.6[^]*sum[^]*tiles\s+called them/);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
 test("no name in a bar of memory is cut, on no screen", async () => {
   for (const width of [400, 1440, 3840]) {
     for (const share of [12, 20, 25, 30, 35]) {

@@ -240,6 +240,19 @@ test("two moments are compared: b chooses the base, and the steps add up", async
   await page.close();
 });
 
+test("the outline above Compare chooses the moment, and what is there the base", async () => {
+  const timeline = JSON.parse(tidemark("report", recording, "--json"));
+  const { pss_bytes: pss } = timeline.ticks;
+  const page = await browser.page(html, { fragment: "#view=compare&at=5" });
+  await page.getByRole("button", { name: /^base here/ }).click();
+  await page.getByRole("slider", { name: "moment" }).focus();
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction(() => /at=6&base=5/.test(location.hash));
+  assert.equal(await waterfall(page), pss[6] - pss[5]);
+  assert.deepEqual(page.complaints, []);
+  await page.close();
+});
+
 test("Shift-drag chooses both moments", async () => {
   const page = await browser.page(html);
   const box = await page.locator(".u-over").boundingBox();
