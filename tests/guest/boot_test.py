@@ -19,6 +19,7 @@ from tracing import TIDEMARK
 
 DATA_PAGES = 4096  # that do not compress, in a block device of zram's
 DISK_PAGES = 8192
+FILE_PAGES = 732  # of a file in the squashfs
 DRIVERS = ("zram", "lzo-rle", "loop", "squashfs", "overlay", "ext4", "virtio_blk",
            "virtio_pci")
 OURS = guest.ROOT / "packaging/dracut/99tidemark"
@@ -88,10 +89,10 @@ send smaps /run/smaps
 ROOT = ("sbin/init", "etc/os-release", "proc/", "sys/", "dev/", "run/")
 SQUASH = """
 mkdir /squash
-head -c 3000000 /dev/urandom >/squash/data
+head -c FILE_BYTES /dev/urandom >/squash/data
 mksquashfs /squash /usr/lib/dracut/modules.d/98boottest/some.squashfs -quiet \\
   -no-progress -noI -noD
-"""
+""".replace("FILE_BYTES", str(FILE_PAGES * 4096))
 
 
 def boot(series, modules, files, kernel_arguments):
@@ -139,6 +140,18 @@ def pages_of(text, name, words="using"):
     """Of a line of memstrack's, or of module_any (words="on the stacks of")."""
     found = re.search(rf"^Module {name} {words} \S+ \((\d+) pages\)", text, re.M)
     return int(found[1]) if found else 0
+
+
+COLUMNS = ("image", "loading", "later", "cache", "slab", "now")
+
+
+def pages_in_table(text, name, column="now"):
+    """Of the report `modules`, where each page is its innermost module's."""
+    before = COLUMNS.index(column)
+    found = re.search(rf"^ *(?:\S+ +){{{before}}}~?([\d.]+)([KMG]?) .*  {name}(?: \(|$)",
+                      text, re.M)
+    scale = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+    return round(float(found[1]) * scale[found[2]] / 4096) if found else 0
 
 
 class Checks:
@@ -228,6 +241,18 @@ class ByOurModule(Checks, unittest.TestCase):
             self.assertGreater(pages_of(self.report, module, "on the stacks of"), 0,
                                module)
         self.assertRegex(self.report, r"\n[^\n]* zram \(loaded since\)\n")
+        innermost = {name: pages_in_table(self.report, name)
+                     for name in ("zram", "zsmalloc", "squashfs", "loop", "overlay")}
+        print("innermost:", innermost, file=sys.stderr)
+        # zram's data was taken by code of zsmalloc, and rows add up.
+        self.assertAlmostEqual(innermost["zram"] + innermost["zsmalloc"], held,
+                               delta=held * 0.02)
+        for module in loadable("6.12", "squashfs", "loop", "overlay"):
+            self.assertGreater(innermost[module], 0, module)
+        # A file that was appended to is copied into the upper folder first.
+        copied = pages_in_table(self.report, "overlay", "later")
+        print("copied by overlay:", copied, "of", FILE_PAGES, file=sys.stderr)
+        self.assertAlmostEqual(copied, FILE_PAGES, delta=FILE_PAGES * 0.02)
 
     def test_it_advises_a_crash_kernel(self):
         size = re.search(r"^crashkernel=(\d+)M would do", self.report, re.M)
