@@ -269,6 +269,8 @@ class TwoVms(unittest.TestCase):
                       "/sys/kernel/mm/ksm/sleep_millisecs": "10", "/sys/kernel/mm/ksm/run": "1"},
                      self.skipTest):
             wait_for(lambda: smaps_sum(self.disk.pid, is_of_size(RAM)).get("KSM", 0) >= SAME, 60)
+            # What is merged stays so, and no more comes between the two readings.
+            pathlib.Path("/sys/kernel/mm/ksm/run").write_text("0")
             said = read_vm(self.disk.pid)
             sums = smaps_sum(self.disk.pid, is_of_size(RAM))
         self.assert_near(said["ram"]["ksm_bytes"], sums["KSM"], "merged")
