@@ -9,6 +9,7 @@
 #include <clocale>
 #include <csignal>
 #include <cstdlib>
+#include <deque>
 #include <string_view>
 #include <utility>
 
@@ -94,20 +95,25 @@ constexpr NamedKey kNamedKeys[] = {
     {KEY_BTAB, KeyCode::BackTab},
 };
 
-Key mouse_key() {
+// ncurses tells once of all that came together, a quick press and its release
+// or turns of the wheel, and gives the last of them first. In the order in
+// which they came, without releases.
+std::deque<Key> mouse_keys() {
+  std::deque<Key> keys;
   MEVENT event{};
-  if (::getmouse(&event) != OK) return {};
-  Key key;
-  key.column = event.x;
-  key.row = event.y;
-  if ((event.bstate & BUTTON4_PRESSED) != 0) key.code = KeyCode::WheelUp;
-  if ((event.bstate & BUTTON5_PRESSED) != 0) key.code = KeyCode::WheelDown;
-  if ((event.bstate & BUTTON1_PRESSED) != 0) key.code = KeyCode::Click;
-  return key;
+  while (::getmouse(&event) == OK) {
+    Key key;
+    key.column = event.x;
+    key.row = event.y;
+    if ((event.bstate & BUTTON4_PRESSED) != 0) key.code = KeyCode::WheelUp;
+    if ((event.bstate & BUTTON5_PRESSED) != 0) key.code = KeyCode::WheelDown;
+    if ((event.bstate & BUTTON1_PRESSED) != 0) key.code = KeyCode::Click;
+    if (key.code != KeyCode::None) keys.push_front(key);
+  }
+  return keys;
 }
 
 Key named_key(int code) {
-  if (code == KEY_MOUSE) return mouse_key();
   for (const NamedKey& named : kNamedKeys) {
     if (named.code == code) return {named.key, 0, 0, 0};
   }
@@ -171,6 +177,7 @@ class Screen::Terminal {
   };
   Strings strings_;
   bool has_eight_colors_ = false;  // and no bright ones
+  std::deque<Key> mouse_keys_;     // that came and were not taken yet
   SCREEN* screen_ = nullptr;
   sigset_t old_mask_{};
   bool has_mask_ = false;
@@ -264,9 +271,18 @@ void Screen::Terminal::take_signals() {
 // of which no descriptor tells.
 Key Screen::Terminal::next_key() {
   while (true) {
+    if (!mouse_keys_.empty()) {
+      const Key key = mouse_keys_.front();
+      mouse_keys_.pop_front();
+      return key;
+    }
     wint_t character = 0;
     const int kind = ::get_wch(&character);
     if (kind == ERR) return {};
+    if (kind == KEY_CODE_YES && character == KEY_MOUSE) {
+      mouse_keys_ = mouse_keys();
+      continue;
+    }
     const Key key = kind == KEY_CODE_YES
                         ? named_key(static_cast<int>(character))
                         : character_key(static_cast<char32_t>(character));
