@@ -111,9 +111,10 @@ void add_mappings(const TreeRow& part, const analysis::CategoryUse& kind,
                   const analysis::TopDetail& detail,
                   std::vector<TreeRow>& out) {
   analysis::CategoryUse rest = kind;
-  const auto add = [&](std::string name, const analysis::CategoryUse& use) {
+  const auto add = [&](const std::string& name,
+                       const analysis::CategoryUse& use) {
     TreeRow row = plain_row(TreeRowKind::Mapping, part.depth + 1,
-                            part.key + ":" + name, std::move(name));
+                            part.key + ":" + name, name);
     row.node = part.node;
     row.use = use_of(use, detail);
     out.push_back(std::move(row));
