@@ -30,6 +30,8 @@ string(REPLACE "\n" ";" pages "${pages}")
 foreach(page IN LISTS pages)
   write_page(${SHARE}/man/man1/${page}.1 manual ${page})
 endforeach()
+# Its options are those of this one.
+file(CREATE_LINK tidemark-trace.1 ${SHARE}/man/man1/memstrack.1 SYMBOLIC)
 write_page(${SHARE}/completions/tidemark.bash completion bash)
 write_page(${SHARE}/completions/_tidemark completion zsh)
 write_page(${SHARE}/completions/tidemark.fish completion fish)
