@@ -63,6 +63,8 @@ mount -t overlay overlay -o lowerdir=/t/lower,upperdir=/t/up/upper,workdir=/t/up
   /t/up/root
 echo changed >>/t/up/root/data
 send zram /sys/block/zram0/mm_stat
+cat /proc/modules >/run/modules
+send modules /run/modules
 pid=$(cat /run/memstrack.pid /run/initramfs/tidemark.pid 2>/dev/null)
 kill -HUP $pid
 send comm /proc/$pid/comm
@@ -253,6 +255,14 @@ class ByOurModule(Checks, unittest.TestCase):
         copied = pages_in_table(self.report, "overlay", "later")
         print("copied by overlay:", copied, "of", FILE_PAGES, file=sys.stderr)
         self.assertAlmostEqual(copied, FILE_PAGES, delta=FILE_PAGES * 0.02)
+
+    def test_images_of_modules_are_as_large_as_the_kernel_says(self):
+        told = {line.split()[0]: int(line.split()[1]) // 4096
+                for line in self.ran.text("modules").splitlines()}
+        for module in loadable("6.12", "squashfs", "loop", "overlay", "zram", "ext4"):
+            traced = pages_in_table(self.report, module, "image")
+            print(module, "image:", traced, "of", told[module], file=sys.stderr)
+            self.assertAlmostEqual(traced, told[module], delta=told[module] * 0.02)
 
     def test_it_advises_a_crash_kernel(self):
         size = re.search(r"^crashkernel=(\d+)M would do", self.report, re.M)
