@@ -19,8 +19,10 @@ KEPT_PAGES = 12_000
 HUGE_PAGES = 12
 SAMPLED = 4
 OWN_PAGES = 128  # of the program: code, stack, data
-# Were the owners of so many lost, it would be twenty times the tolerance.
-ENOUGH_MOVED = KEPT_PAGES // 10
+# How many compaction moves is chance. Were the owners of so many lost, an exact
+# trace would be off by five times its tolerance; a sample needs more to show it.
+ENOUGH_MOVED = KEPT_PAGES // 40
+ENOUGH_FOR_A_SAMPLE = KEPT_PAGES // 10
 
 NUMA = ("-object", "memory-backend-ram,id=a,size=160M", "-object",
         "memory-backend-ram,id=b,size=128M", "-numa",
@@ -116,12 +118,12 @@ class Checks:
     def test_a_sample_follows_them_too(self):
         task = self.task("sampled")
         moved, held, _, _ = self.told("sampled")
-        self.assertGreater(moved, ENOUGH_MOVED, "too few to say anything")
+        self.assertGreater(moved, ENOUGH_FOR_A_SAMPLE, "too few to say anything")
         self.assertLess(abs(task["pages"] - held), held * 0.15)
 
     def test_what_was_moved_out_of_a_sample_is_given_back(self):
         task = self.task("ended")
-        self.assertGreater(self.told("ended")[0], ENOUGH_MOVED)
+        self.assertGreater(self.told("ended")[0], ENOUGH_FOR_A_SAMPLE)
         self.assertLess(task["pages"], KEPT_PAGES // 50)
 
     def test_huge_pages_are_moved_as_a_whole_and_keep_their_owner(self):
