@@ -50,9 +50,12 @@ void add_recorded_process(const model::RecordedProcess& process,
   // Those of the first tick were there before.
   if (process.first_tick > first_tick)
     add(process.first_tick, TopEventKind::Start, process.images.front().comm);
-  for (size_t i = 1; i < process.images.size(); ++i)
-    add(process.images[i].from_tick, TopEventKind::Exec,
-        process.images[i].comm);
+  for (size_t i = 1; i < process.images.size(); ++i) {
+    const model::RecordedImage& image = process.images[i];
+    // Another name, parent or group, or the end of it: the same program.
+    if (image.image == process.images[i - 1].image) continue;
+    add(image.from_tick, TopEventKind::Exec, image.comm);
+  }
   if (process.gone_at_tick)
     add(*process.gone_at_tick, TopEventKind::Exit, process.images.back().comm);
 }

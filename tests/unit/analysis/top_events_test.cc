@@ -110,10 +110,14 @@ TEST(TopEvents, ReadsThemOffARecording) {
   model::RecordedProcess first;
   first.id = 7;
   first.process = {70, 1};
-  first.images.resize(2);
+  first.images.resize(3);
   first.images[0].comm = "sh";
   first.images[1].comm = "make";
   first.images[1].from_tick = 2;
+  first.images[1].image = 1;
+  // Of a process that has ended and waits for its parent: no exec.
+  first.images[2] = first.images[1];
+  first.images[2].from_tick = 3;
   model::RecordedProcess second = first;
   second.id = 8;
   second.first_tick = 1;
