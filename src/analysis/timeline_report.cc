@@ -101,9 +101,11 @@ class Maker {
     fill_ticks();
     fill_kinds();
     find_peak();
-    fill_processes();
-    fill_objects();
-    fill_parts();
+    if (input_.bands) {
+      fill_processes();
+      fill_objects();
+      fill_parts();
+    }
     fill_events();
     report_.charge = input_.charge;
     return std::move(report_);
@@ -170,7 +172,8 @@ class Maker {
   // In stack order.
   void fill_kinds() {
     std::array<std::optional<DenseSum>, model::kCategoryCount> sums;
-    for (const Band& band : input_.bands->by_process) {
+    for (const Band& band :
+         input_.bands ? input_.bands->by_process : input_.kinds) {
       std::optional<DenseSum>& sum = sums[static_cast<size_t>(band.category)];
       if (!sum) sum.emplace(input_.drawn.size());
       sum->add(band.points);

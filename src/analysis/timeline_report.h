@@ -92,7 +92,8 @@ struct TimelineReport {
   uint64_t elapsed_ns = 0;
   std::vector<TimelineTick> ticks;  // that are drawn
   size_t peak_index = 0;            // of them; by PSS and what was only scanned
-  // Each adds up to the whole at each tick.
+  // Each adds up to the whole at each tick; those after the kinds are empty
+  // where they were not asked for.
   std::vector<TimelineBand> kinds;
   std::vector<TimelineBand> processes;  // the largest, then the others
   std::vector<TimelineBand> objects;
@@ -110,7 +111,8 @@ struct TimelineInput {
   const std::vector<model::RecordedProcess>* processes = nullptr;
   const model::Timeline* timeline = nullptr;
   std::vector<size_t> drawn;            // of choose_drawn()
-  const model::Bands* bands = nullptr;  // at those
+  const model::Bands* bands = nullptr;  // at those; null: kinds alone are told
+  std::vector<model::Band> kinds;       // then these
   std::vector<model::RecordedGap> gaps;
   std::vector<TimelineEvent> machine_events;
   std::optional<TimelineCharge> charge;

@@ -77,8 +77,9 @@ std::string take_all(int output_fd, int errors_fd, const ChildLimits& limits,
   constexpr int64_t kNsPerMs = 1'000'000;
   const auto end_ns =
       static_cast<int64_t>(monotonic_ns()) + limits.time.count() * kNsPerMs;
-  std::array<pollfd, 2> ends = {
-      {{output_fd, POLLIN, 0}, {errors_fd, POLLIN, 0}}};
+  std::array<pollfd, 3> ends = {{{output_fd, POLLIN, 0},
+                                 {errors_fd, POLLIN, 0},
+                                 {limits.stop_fd, POLLIN, 0}}};
   while (ends[0].fd >= 0 || ends[1].fd >= 0) {
     const int64_t left_ms =
         (end_ns - static_cast<int64_t>(monotonic_ns())) / kNsPerMs;
@@ -86,6 +87,7 @@ std::string take_all(int output_fd, int errors_fd, const ChildLimits& limits,
     if (::poll(ends.data(), ends.size(), static_cast<int>(left_ms)) < 0) {
       continue;
     }
+    if (ends[2].revents != 0) return "it was stopped";
     // One byte more than may be: that is how too much is known.
     if (ends[0].revents != 0 &&
         !take(output_fd, into.output, limits.output_bytes + 1)) {

@@ -12,6 +12,7 @@ namespace tidemark::base {
 struct ChildLimits {
   std::chrono::milliseconds time{60'000};
   size_t output_bytes = 256 << 20;
+  int stop_fd = -1;  // that is ready, or whose other end was closed, ends it
 };
 
 struct ChildOutput {
@@ -21,8 +22,8 @@ struct ChildOutput {
 };
 
 // Blocks until it has ended; the program is a path, standard input is empty.
-// System when it could not be started; Gone when it took too long or printed
-// too much, and was killed for it.
+// System when it could not be started; Gone when it took too long, printed too
+// much or was not wanted any more, and was killed for it.
 Result<ChildOutput> run_child(const std::string& program,
                               const std::vector<std::string>& arguments,
                               const ChildLimits& limits);

@@ -1,7 +1,10 @@
 #include "cli/answers.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
 #include <utility>
 
 #include "view/web/routes.h"
@@ -38,6 +41,13 @@ base::HttpAnswer refusal_of(const std::string& errors) {
 
 Answers::Answers(std::string program, const AnswerLimits& limits)
     : program_(std::move(program)), limits_(limits) {
+  // Without it one has to wait for them at the end, that is all.
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) == 0) {
+    stop_read_ = base::Fd(ends[0]);
+    stop_write_ = base::Fd(ends[1]);
+    limits_.child.stop_fd = stop_read_.get();
+  }
   for (size_t i = 0; i < limits.thread_count; ++i)
     threads_.emplace_back([this] { work(); });
 }
@@ -47,6 +57,7 @@ Answers::~Answers() {
     const std::lock_guard lock(guard_);
     is_ending_ = true;
     waiting_.clear();
+    stop_write_ = base::Fd();
   }
   has_work_.notify_all();
   for (std::thread& thread : threads_)

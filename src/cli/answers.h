@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/child_output.h"
+#include "base/fd.h"
 #include "base/http_server.h"
 
 namespace tidemark::cli {
@@ -39,7 +40,7 @@ class Answers {
   Answers(std::string program, const AnswerLimits& limits);
   Answers(const Answers&) = delete;
   Answers& operator=(const Answers&) = delete;
-  // Waits for the questions that are being answered.
+  // Questions that are being answered are given up.
   ~Answers();
 
   // `tell` is called once, on some thread, or at once from memory.
@@ -74,6 +75,8 @@ class Answers {
   std::map<std::string, std::list<Kept>::iterator> by_key_;
   size_t kept_bytes_ = 0;
   bool is_ending_ = false;
+  base::Fd stop_read_;  // ready when the other end is closed
+  base::Fd stop_write_;
   std::vector<std::thread> threads_;
 };
 

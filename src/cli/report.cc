@@ -23,6 +23,7 @@ constexpr std::string_view kRestParts = "rest";
 
 std::vector<std::string> part_words() {
   std::vector<std::string> words = ReportParts::names();
+  words.emplace_back(ReportParts::kKinds);
   words.emplace_back(kAllParts);
   words.emplace_back(kRestParts);
   return words;
@@ -194,8 +195,9 @@ Command report_command() {
   table.value("--base", "FILE", "compare its peak with that of this recording",
               options->base_path);
   table.choice("--part", part_words(),
-               "print this part of the page as JSON; all: all but the trace "
-               "in one object; rest: these without the timeline",
+               "print this part of the page as JSON; kinds: the timeline by "
+               "kind alone, which is quick; all: all but the trace in one "
+               "object; rest: these without the timeline",
                [o = options.get()](const std::string& word) -> base::Status {
                  o->part = word;
                  return base::Ok{};

@@ -52,6 +52,7 @@ std::vector<std::string> ReportParts::names() {
 
 base::Result<std::string> ReportParts::json(std::string_view name,
                                             Layout layout) {
+  if (name == kKinds) return kinds(layout);
   for (const Part& part : table()) {
     if (part.name == name) return (this->*part.make)(layout);
   }
@@ -118,7 +119,7 @@ base::Result<std::string> ReportParts::machine(Layout layout) {
   return view::machine_json(***read, layout);
 }
 
-base::Result<std::string> ReportParts::timeline(Layout layout) {
+base::Result<analysis::TimelineInput> ReportParts::timeline_head() {
   base::Result<const model::Timeline*> sums = peak_.timeline();
   if (!sums) return sums.error();
   base::Result<std::vector<size_t>> indices = drawn();
@@ -130,24 +131,55 @@ base::Result<std::string> ReportParts::timeline(Layout layout) {
   input.processes = &recording_.processes();
   input.timeline = *sums;
   input.drawn = std::move(*indices);
-  std::vector<int64_t> ticks;
-  for (size_t index : input.drawn)
-    ticks.push_back(recording_.ticks()[index].id);
-  base::Result<model::Bands> bands = recording_.bands(chosen_, ticks);
-  if (!bands) return bands.error();
-  input.bands = &*bands;
   base::Result<std::vector<model::RecordedGap>> gaps = recording_.gaps();
   if (!gaps) return gaps.error();
   input.gaps = std::move(*gaps);
+  return input;
+}
+
+std::vector<int64_t> ReportParts::drawn_ticks(
+    const analysis::TimelineInput& input) const {
+  std::vector<int64_t> ticks;
+  for (size_t index : input.drawn)
+    ticks.push_back(recording_.ticks()[index].id);
+  return ticks;
+}
+
+base::Result<std::string> ReportParts::timeline(Layout layout) {
+  base::Result<analysis::TimelineInput> input = timeline_head();
+  if (!input) return input.error();
+  const std::vector<int64_t> ticks = drawn_ticks(*input);
+  base::Result<model::Bands> bands = recording_.bands(chosen_, ticks);
+  if (!bands) return bands.error();
+  input->bands = &*bands;
   base::Result<const std::optional<analysis::MachineHistory>*> machines =
       history();
   if (!machines) return machines.error();
-  if (**machines) input.machine_events = (**machines)->events;
+  if (**machines) input->machine_events = (**machines)->events;
   base::Result<std::optional<analysis::TimelineCharge>> charged =
       charge(ticks, *bands);
   if (!charged) return charged.error();
-  input.charge = std::move(*charged);
-  return view::timeline_json(analysis::make_timeline_report(input), layout);
+  input->charge = std::move(*charged);
+  return view::timeline_json(analysis::make_timeline_report(*input), layout);
+}
+
+// The stored sums are of all processes, and do not tell what of them was only
+// scanned.
+base::Result<std::string> ReportParts::kinds(Layout layout) {
+  const bool is_told =
+      chosen_.empty() &&
+      std::ranges::none_of(recording_.ticks(),
+                           [](const model::RecordedTick& tick) {
+                             return tick.scanned_count > 0;
+                           });
+  if (!is_told) return timeline(layout);
+  base::Result<analysis::TimelineInput> input = timeline_head();
+  if (!input) return input.error();
+  base::Result<std::vector<model::Band>> kinds =
+      recording_.kinds(drawn_ticks(*input));
+  if (!kinds) return kinds.error();
+  input->kinds = std::move(*kinds);
+  return view::timeline_json(analysis::make_timeline_report(*input), layout);
 }
 
 base::Result<std::string> ReportParts::peak(Layout layout) {

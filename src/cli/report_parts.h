@@ -30,6 +30,8 @@ class ReportParts {
 
   // All that a page may have, in its order.
   static std::vector<std::string> names();
+  // The timeline by kind alone: what can be drawn while the rest of it is read.
+  static constexpr std::string_view kKinds = "kinds";
 
   // NotFound, with a sentence, when the recording has no such part.
   base::Result<std::string> json(std::string_view name,
@@ -45,6 +47,7 @@ class ReportParts {
   static std::span<const Part> table();
 
   base::Result<std::string> timeline(Layout layout);
+  base::Result<std::string> kinds(Layout layout);
   base::Result<std::string> peak(Layout layout);
   base::Result<std::string> info(Layout layout);
   base::Result<std::string> machine(Layout layout);
@@ -55,6 +58,9 @@ class ReportParts {
 
   // Of the recording's ticks, those that are drawn.
   base::Result<std::vector<size_t>> drawn();
+  // With them, but without bands and what happened to the machine.
+  base::Result<analysis::TimelineInput> timeline_head();
+  std::vector<int64_t> drawn_ticks(const analysis::TimelineInput& input) const;
 
   // Empty when the machine was not recorded. Read once.
   base::Result<const std::optional<analysis::MachineHistory>*> history();

@@ -161,8 +161,9 @@ class WebServer {
   }
 
  private:
-  // Whoever serves one recording wants to see it: it is read while the browser
-  // is on its way.
+  // Whoever serves one recording wants to see it: what the page asks for first
+  // is read while the browser is on its way. Not more: it needs the processor
+  // to get there.
   void read_ahead() {
     if (list_.recordings().size() != 1) return;
     const view::ServedRecording& only = list_.recordings()[0];
@@ -170,9 +171,8 @@ class WebServer {
     request.method = "GET";
     request.host = "localhost";
     request.authorization = "Bearer " + guard_.token;
-    // What the page asks for first.
     request.target = "/api/recordings/" + view::percent_encoded(only.name) +
-                     (only.is_live ? "/report" : "/timeline");
+                     (only.is_live ? "/report" : "/kinds");
     run_command(find_route(request, guard_, list_.recordings()),
                 {[](const HttpAnswer&) {}, nullptr});
   }

@@ -345,6 +345,11 @@ base::Result<std::vector<model::Series>> Recording::series(
   return reader_->series(processes, least_bytes);
 }
 
+base::Result<std::vector<model::Band>> Recording::kinds(
+    std::span<const int64_t> ticks) const {
+  return reader_->kinds(ticks);
+}
+
 base::Result<model::Bands> Recording::bands(
     const ProcessSet& processes, std::span<const int64_t> ticks) const {
   return reader_->bands(processes, ticks);

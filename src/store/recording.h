@@ -114,6 +114,11 @@ class Recording {
   // By object, those that were ever at least so large.
   base::Result<std::vector<model::Series>> series(const ProcessSet& processes,
                                                   uint64_t least_bytes) const;
+  // What all processes held of each kind at those ticks, which rise, as it was
+  // summed up when it was written: no mapping is looked at. What was only
+  // scanned is in RSS alone.
+  base::Result<std::vector<model::Band>> kinds(
+      std::span<const int64_t> ticks) const;
   // What each process and each object held at those ticks, which rise.
   base::Result<model::Bands> bands(const ProcessSet& processes,
                                    std::span<const int64_t> ticks) const;

@@ -86,6 +86,7 @@ class Recording::Reader {
   base::Result<model::Timeline> whole_timeline();
   base::Result<std::vector<model::Series>> series(const ProcessSet& chosen,
                                                   uint64_t least_bytes);
+  base::Result<std::vector<model::Band>> kinds(std::span<const int64_t> ticks);
   base::Result<model::Bands> bands(const ProcessSet& chosen,
                                    std::span<const int64_t> ticks);
   base::Result<std::vector<model::RecordedGap>> gaps();
@@ -181,6 +182,9 @@ class Recording::Reader {
   base::Status fill_machine_at(int64_t tick, model::Sample& sample);
   base::Status fill_cgroups_at(int64_t tick, model::Sample& sample);
   base::Status sum_counters(const ProcessSet& chosen, CounterSum& sum);
+  using CategoryVisitor = std::function<void(
+      int64_t tick, model::Category category, const model::BandShares& shares)>;
+  base::Status walk_categories(const CategoryVisitor& visit);
   base::Result<model::Timeline> chosen_timeline(const ProcessSet& chosen);
   base::Status read_available(model::Timeline& timeline);
   // The changes of those ticks in order; `first` is rounded down to its epoch.

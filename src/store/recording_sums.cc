@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/number_map.h"
@@ -125,23 +127,63 @@ base::Status Recording::Reader::read_available(model::Timeline& timeline) {
 }
 
 // The sums over all processes are stored as they were written: no mapping needs
-// to be looked at.
-base::Result<model::Timeline> Recording::Reader::whole_timeline() {
+// to be looked at. Told in order of ticks, where they changed.
+base::Status Recording::Reader::walk_categories(const CategoryVisitor& visit) {
   base::Result<Statement> rows = database_.prepare(
       "SELECT tick, category, rss, pss, private, swap FROM proc_category "
       "ORDER BY tick");
   if (!rows) return rows.error();
-  CategoryTimeline sums(ticks_);
-  base::Status status = for_each(*rows, [&] {
+  return for_each(*rows, [&] {
     const std::optional<model::Category> category =
         model::category_from_token(rows->text(1));
     if (!category) return;
-    sums.set(rows->integer(0), *category, bytes_of(*rows, 2).value_or(0),
-             bytes_of(*rows, 3).value_or(0), bytes_of(*rows, 4).value_or(0),
-             bytes_of(*rows, 5).value_or(0));
+    model::BandShares shares;
+    shares.rss_bytes = bytes_of(*rows, 2).value_or(0);
+    shares.pss_bytes = bytes_of(*rows, 3).value_or(0);
+    shares.private_bytes = bytes_of(*rows, 4).value_or(0);
+    shares.swap_bytes = bytes_of(*rows, 5).value_or(0);
+    visit(rows->integer(0), *category, shares);
   });
+}
+
+base::Result<model::Timeline> Recording::Reader::whole_timeline() {
+  CategoryTimeline sums(ticks_);
+  base::Status status =
+      walk_categories([&](int64_t tick, model::Category category,
+                          const model::BandShares& shares) {
+        sums.set(tick, category, shares);
+      });
   if (!status) return status.error();
   return sums.take();
+}
+
+base::Result<std::vector<model::Band>> Recording::Reader::kinds(
+    std::span<const int64_t> ticks) {
+  base::Status status = check_all_ticks();
+  if (!status) return status.error();
+  std::array<model::Band, model::kCategoryCount> bands;
+  status = walk_categories([&](int64_t tick, model::Category category,
+                               const model::BandShares& shares) {
+    // It belongs to the first asked tick that knows of it; the last wins.
+    const auto at = std::ranges::lower_bound(ticks, tick);
+    if (at == ticks.end()) return;
+    model::Band& band = bands[static_cast<size_t>(category)];
+    band.category = category;
+    const auto index = static_cast<size_t>(at - ticks.begin());
+    if (!band.points.empty() && band.points.back().tick_index == index) {
+      band.points.pop_back();
+    }
+    band.points.push_back({index, shares});
+  });
+  if (!status) return status.error();
+  std::vector<model::Band> told;
+  for (model::Band& band : bands) {
+    const auto same =
+        std::ranges::unique(band.points, {}, &model::BandPoint::shares);
+    band.points.erase(same.begin(), same.end());
+    if (!band.points.empty()) told.push_back(std::move(band));
+  }
+  return told;
 }
 
 base::Result<model::Timeline> Recording::Reader::chosen_timeline(

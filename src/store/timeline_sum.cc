@@ -227,18 +227,18 @@ void CategoryTimeline::advance(int64_t tick) {
   }
 }
 
-void CategoryTimeline::set(int64_t tick, model::Category category, uint64_t rss,
-                           uint64_t pss, uint64_t private_bytes,
-                           uint64_t swap) {
+void CategoryTimeline::set(int64_t tick, model::Category category,
+                           const model::BandShares& shares) {
   advance(tick);
   const auto at = static_cast<size_t>(category);
-  const Sum before = std::exchange(others_[at], {private_bytes, swap});
-  sums_.rss_bytes += rss - sums_.category_rss_bytes[at];
-  sums_.pss_bytes += pss - sums_.category_pss_bytes[at];
-  sums_.private_bytes += private_bytes - before.private_bytes;
-  sums_.swap_bytes += swap - before.swap_bytes;
-  sums_.category_rss_bytes[at] = rss;
-  sums_.category_pss_bytes[at] = pss;
+  const Sum before =
+      std::exchange(others_[at], {shares.private_bytes, shares.swap_bytes});
+  sums_.rss_bytes += shares.rss_bytes - sums_.category_rss_bytes[at];
+  sums_.pss_bytes += shares.pss_bytes - sums_.category_pss_bytes[at];
+  sums_.private_bytes += shares.private_bytes - before.private_bytes;
+  sums_.swap_bytes += shares.swap_bytes - before.swap_bytes;
+  sums_.category_rss_bytes[at] = shares.rss_bytes;
+  sums_.category_pss_bytes[at] = shares.pss_bytes;
 }
 
 model::Timeline CategoryTimeline::take() {

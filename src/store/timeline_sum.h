@@ -111,8 +111,8 @@ class CategoryTimeline {
  public:
   explicit CategoryTimeline(const std::vector<model::RecordedTick>& ticks);
   // In order of ticks.
-  void set(int64_t tick, model::Category category, uint64_t rss, uint64_t pss,
-           uint64_t private_bytes, uint64_t swap);
+  void set(int64_t tick, model::Category category,
+           const model::BandShares& shares);
   model::Timeline take();
 
  private:

@@ -170,6 +170,10 @@ test("each part that is printed is what the page has", () => {
     const [, text] = page.match(new RegExp(`id="data-${name}">(.*?)</script>`, "s"));
     assert.deepEqual(JSON.parse(text), JSON.parse(tidemark("report", recording, "--part", name)), name);
   }
+  const whole = JSON.parse(tidemark("report", recording, "--part", "timeline"));
+  const first = JSON.parse(tidemark("report", recording, "--part", "kinds"));
+  assert.ok(whole.processes.length > 0 && first.processes.length === 0);
+  for (const same of ["ticks", "kinds", "peak_index", "elapsed_ns", "missed_count"]) assert.deepEqual(first[same], whole[same], same);
   assert.throws(() => tidemark("report", recording, "--part", "trace"), /there is no trace in it/);
   const { timeline, ...rest } = JSON.parse(tidemark("report", recording, "--part", "all"));
   assert.ok(timeline);

@@ -74,6 +74,30 @@ test("the recordings of a folder are listed, opened, and left again", async () =
   await page.close();
 });
 
+test("kinds are drawn while the rest is read, and nothing is made up meanwhile", async () => {
+  let goOn;
+  const held = new Promise((resolve) => (goOn = resolve));
+  const page = await browser.visit(server.url, { own: server.origin });
+  await page.route("**/a.tdm/timeline", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "a.tdm", exact: true }).click();
+  await page.locator("canvas").first().waitFor();
+  const heap = page.locator("table.rows tbody tr").filter({ hasText: "anonymous" });
+  assert.match(await heap.innerText(), /…/);
+  assert.match(await page.locator(".strip").innerText(), /whose is being read/);
+  const peak = await page.locator(".strip .number").first().innerText();
+  await page.getByRole("button", { name: "process", exact: true }).click();
+  await page.getByRole("heading", { name: "Reading a.tdm" }).waitFor();
+  goOn();
+  await page.locator("table.rows tbody tr").filter({ hasText: "python3" }).waitFor();
+  assert.equal(await page.locator(".strip .number").first().innerText(), peak);
+  await page.getByRole("button", { name: "by kind", exact: true }).click();
+  assert.doesNotMatch(await heap.innerText(), /…/);
+  await page.close();
+});
+
 test("an address brings its moment along", async () => {
   const page = await browser.visit(server.url, { own: server.origin, fragment: "#rec=a.tdm&at=1" });
   await page.locator("canvas").first().waitFor();

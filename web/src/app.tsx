@@ -5,7 +5,7 @@ import { kindOf } from "./colours";
 import type { Reports, Timeline, Trace } from "./data";
 import { amount, baseName, clock, count, counted, duration, momentClock, percent, size, visible } from "./format";
 import { base, machineOf, moment, showsKeys, view, VIEWS, type View } from "./state";
-import { chargeColumn, column, hasProcesses, heightAt, isBound } from "./bands";
+import { chargeColumn, column, hasProcesses, heightAt, isBound, isPartial } from "./bands";
 import { CompareMoments } from "./compare";
 import type { Headline } from "./headline";
 import { HistoryView, historyHeadlines } from "./history";
@@ -111,7 +111,7 @@ function mostlyAtPeak(timeline: Timeline): Headline {
     label: "mostly",
     number: kindOf(first.band.category).name,
     unit: `${percent(first.bytes, whole)} %`,
-    how: holder ? `${visible(holder.label)} ${percent(holders[0]!.bytes, first.bytes)} % of it` : "",
+    how: holder ? `${visible(holder.label)} ${percent(holders[0]!.bytes, first.bytes)} % of it` : isPartial(timeline) ? "whose is being read" : "",
   };
 }
 

@@ -45,6 +45,9 @@ export function scannedAt(band: Band, index: number): number {
 // it was not read.
 export const hasProcesses = ({ ticks }: Timeline): boolean => ticks.process_count.some((number) => number > 0);
 
+// Its kinds are there, all else of it is still being read.
+export const isPartial = ({ kinds, processes }: Timeline): boolean => kinds.length > 0 && processes.length === 0;
+
 // As high as the areas are at the tick.
 export const heightAt = ({ ticks }: Timeline, index: number): number =>
   (ticks.pss_bytes[index] ?? 0) + (ticks.scanned_bytes?.[index] ?? 0);

@@ -2,8 +2,8 @@
 // when it grows, and those of the machine when their view is opened.
 import { batch, effect, signal, untracked } from "@preact/signals";
 import type { Info, Reports, ServedRecording, Timeline, VmNow } from "./data";
-import { hasProcesses } from "./bands";
-import { base, compareOf, diffSides, isPaused, machineOf, mapOf, moment, quietly, recordingName, view, type View } from "./state";
+import { hasProcesses, isPartial } from "./bands";
+import { base, compareOf, diffSides, grouping, isPaused, machineOf, mapOf, moment, quietly, recordingName, view, type View } from "./state";
 import { vmsOfNow } from "./vm_series";
 
 export type Part = keyof Reports;
@@ -40,7 +40,10 @@ const NEEDS: Record<View, Part[][]> = {
 };
 const holds = (from: Reports, parts: Part[]): boolean => parts.every((part) => from[part] !== undefined);
 export function isThere(view: View, from: Reports): boolean {
-  if (view === "treemap" && mapsMoment(from)) return from.timeline !== undefined;
+  const { timeline } = from;
+  const isDrawn = timeline !== undefined && (!isPartial(timeline) || (view === "timeline" && grouping.value === "kind"));
+  if (view === "timeline" || (view === "treemap" && mapsMoment(from))) return isDrawn;
+  if (view === "compare" && !from.diff) return isDrawn;
   return NEEDS[view].some((parts) => holds(from, parts));
 }
 export const isMadeFor = (view: View, from: Reports): boolean => holds(from, NEEDS[view][0]!);
@@ -78,8 +81,8 @@ function pathOf(part: Part): string | null {
   if (part === "vms") return "api/now/vm";
   const recording = chosen();
   // With the timeline comes all that is told of the same moments; at first it
-  // comes alone, so that it is seen sooner. One that grows would not be the same
-  // when the rest is asked for.
+  // comes in steps, so that it is seen sooner. One that grows would not be the
+  // same when the rest is asked for.
   const isAlone = part !== "timeline" || !(reports.value.timeline || recording?.is_live);
   return recording ? `api/recordings/${recording.link}/${isAlone ? part : "report"}` : null;
 }
@@ -146,20 +149,27 @@ function keepMoments(before: Timeline | undefined, after: Timeline): void {
   }
 }
 
+// First what stands ready in the file, then what all its mappings have to be
+// read for, then what nobody sees at first.
+const stepsOf = (path: string): string[] =>
+  path.endsWith("/timeline") ? ["kinds", "timeline", "rest"].map((step) => path.replace(/timeline$/, step)) : [path];
+
 // An answer for a recording that was left meanwhile is dropped.
 async function load(part: Part): Promise<void> {
   const path = pathOf(part);
   if (path === null) return;
   const name = recordingName.value;
-  const isFirst = path.endsWith("/timeline");
-  const answer = await ask(part, path);
-  if (answer === null || name !== recordingName.value) return;
-  const found = path.endsWith("/report") ? (answer as Reports) : { [part]: part === "vms" ? vmsOfNow(answer as VmNow) : answer };
-  if (found.timeline) keepMoments(reports.value.timeline, found.timeline as Timeline);
-  reports.value = { ...reports.value, ...found };
-  newest.value = Date.now();
-  const rest = isFirst && (await ask(part, path.replace(/timeline$/, "rest")));
-  if (rest && name === recordingName.value) reports.value = { ...reports.value, ...rest };
+  for (const step of stepsOf(path)) {
+    const { timeline } = reports.value;
+    // Of some recordings the first step tells all of it.
+    if (step.endsWith("/timeline") && timeline && !isPartial(timeline)) continue;
+    const answer = await ask(part, step);
+    if (answer === null || name !== recordingName.value) return;
+    const found = /\/(report|rest)$/.test(step) ? (answer as Reports) : { [part]: part === "vms" ? vmsOfNow(answer as VmNow) : answer };
+    if (found.timeline) keepMoments(timeline, found.timeline as Timeline);
+    reports.value = { ...reports.value, ...found };
+    newest.value = Date.now();
+  }
 }
 
 let isReading = false;

@@ -2,7 +2,7 @@
 // chart is grouped by, with the sum it closes to.
 import type { ComponentChildren } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
-import { bandsOf, column, isBound, scannedAt } from "./bands";
+import { bandsOf, column, isBound, isPartial, scannedAt } from "./bands";
 import { kindOf } from "./colours";
 import { copyText } from "./copy";
 import type { Band, Mark, Timeline } from "./data";
@@ -59,6 +59,7 @@ function mostly(timeline: Timeline, band: Band, index: number, by: string, of: M
   const at = (one: Band): number => column(one, of, tickCount)[index]!;
   const whole = at(band);
   if (whole === 0) return "";
+  if (isPartial(timeline)) return "…";
   let holders: Band[] = [];
   if (by === "kind") {
     const isNamed = ["file", "code", "shm", "huge"].includes(band.category ?? "");

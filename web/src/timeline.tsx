@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { ChartData, Curve, Gap } from "./chart";
-import { chargeColumn, column, heightAt, isBound, layersOf, type Layer } from "./bands";
+import { chargeColumn, column, heightAt, isBound, isPartial, layersOf, type Layer } from "./bands";
 import { ChartTip } from "./chart_tip";
 import type { Reports, Timeline } from "./data";
 import { change, count, duration, momentClock, size, visible } from "./format";
@@ -214,7 +214,7 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
       </div>
       <div>
         <Composition timeline={timeline} index={index} mark={mark} by={grouping.value} />
-        {isDouble && GROUPINGS.filter((one) => one !== grouping.value && one !== "cgroup").slice(0, 2).map((one) => (
+        {isDouble && !isPartial(timeline) && GROUPINGS.filter((one) => one !== grouping.value && one !== "cgroup").slice(0, 2).map((one) => (
           <Composition key={one} timeline={timeline} index={index} by={one} isBeside />
         ))}
       </div>

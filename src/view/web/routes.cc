@@ -219,8 +219,9 @@ Route recording_route(const ServedRecording& recording, std::string_view what,
     if (what == "peak" || what == "trace") {
       add_value(query, "at", "--at", arguments);
     }
-  } else if (what == "timeline" || what == "machine" || what == "ps" ||
-             what == "vms" || what == "report" || what == "rest") {
+  } else if (what == "kinds" || what == "timeline" || what == "machine" ||
+             what == "ps" || what == "vms" || what == "report" ||
+             what == "rest") {
     arguments = {"report", recording.path, "--format=jsonl",
                  "--part=" + std::string(what == "report" ? "all" : what)};
   } else if (what == "page") {
@@ -228,7 +229,8 @@ Route recording_route(const ServedRecording& recording, std::string_view what,
   } else {
     return refusal(
         404, "a recording has no '" + std::string(what) + "'",
-        "report, timeline, rest, machine, ps, vms, peak, info, trace, page");
+        "report, kinds, timeline, rest, machine, ps, vms, peak, info, trace, "
+        "page");
   }
   if (what != "info" && what != "trace") {
     add_value(query, "pid", "--pid", arguments);

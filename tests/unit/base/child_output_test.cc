@@ -1,9 +1,15 @@
 #include "base/child_output.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
 #include <string>
+#include <thread>
+
+#include "base/fd.h"
 
 namespace tidemark::base {
 namespace {
@@ -44,6 +50,24 @@ TEST(ChildOutput, EndsOneThatPrintsTooMuch) {
       run_child("/bin/sh", {"-c", "printf 12345"}, {milliseconds(10'000), 5});
   ASSERT_TRUE(just);
   EXPECT_EQ(just->output, "12345");
+}
+
+TEST(ChildOutput, EndsOneThatIsNotWantedAnyMore) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  const Fd read(ends[0]);
+  Fd write(ends[1]);
+  std::thread closes([&] {
+    std::this_thread::sleep_for(milliseconds(50));
+    write = Fd();
+  });
+  const auto began = std::chrono::steady_clock::now();
+  const Result<ChildOutput> child =
+      run_child("/bin/sleep", {"60"}, {milliseconds(60'000), 5, read.get()});
+  closes.join();
+  ASSERT_FALSE(child);
+  EXPECT_EQ(child.error().kind, ErrorKind::Gone);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, milliseconds(30'000));
 }
 
 TEST(ChildOutput, SaysWhenThereIsNoSuchProgram) {

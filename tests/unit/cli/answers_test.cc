@@ -43,6 +43,20 @@ TEST(Answers, CarryItsWordsWhenItFails) {
   EXPECT_EQ(answer(answers, shell("exit 1")).status, 422U);
 }
 
+TEST(Answers, AreGivenUpWithWhoSeeksThem) {
+  const auto began = std::chrono::steady_clock::now();
+  {
+    Answers answers("/bin/sh", {});
+    std::promise<void> begun;
+    answers.ask(shell("exec sleep 50"), [](const base::HttpAnswer&) {});
+    // The second thread answers while the first one waits.
+    answers.ask(shell("echo 1"),
+                [&](const base::HttpAnswer&) { begun.set_value(); });
+    begun.get_future().get();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(25));
+}
+
 TEST(Answers, AreKeptWhileTheStateIsTheSame) {
   Answers answers("/bin/sh", {});
   const std::string first = answer(answers, shell("echo $$", "a")).body;

@@ -101,6 +101,28 @@ TEST_F(BandsTest, AddUpToTheTimelineAtEachAskedTick) {
   }
 }
 
+TEST_F(BandsTest, OfKindsAreWhatTheMappingsAddUpTo) {
+  for (int64_t step : {1, 7, 30}) {
+    std::vector<int64_t> ticks;
+    for (int64_t tick = 0; tick < 80; tick += step)
+      ticks.push_back(tick);
+    const model::Bands bands = *recording_.bands({}, ticks);
+    const base::Result<std::vector<Band>> kinds = recording_.kinds(ticks);
+    ASSERT_TRUE(kinds) << kinds.error().what;
+    EXPECT_EQ(kinds->size(), 3U) << "heap, anonymous memory, a library";
+    for (const Band& kind : *kinds) {
+      std::vector<Band> parts;
+      for (const Band& band : bands.by_process) {
+        if (band.category == kind.category) parts.push_back(band);
+      }
+      for (size_t i = 0; i < ticks.size(); ++i)
+        EXPECT_EQ(at(kind, i), sum_at(parts, i)) << ticks[i];
+      for (size_t i = 1; i < kind.points.size(); ++i)
+        EXPECT_NE(kind.points[i].shares, kind.points[i - 1].shares);
+    }
+  }
+}
+
 TEST_F(BandsTest, TellOnlyWhereSomethingChanged) {
   const std::vector<int64_t> ticks = {0, 1, 2, 45, 46};
   const model::Bands bands = *recording_.bands({}, ticks);

@@ -51,6 +51,8 @@ TEST_F(WebRoutes, RunsWhatTheCommandLineWould) {
   EXPECT_EQ(route("/api/recordings/old%2Fb%20c.tdm/timeline").arguments,
             (Words{"report", "/runs/old/b c.tdm", "--format=jsonl",
                    "--part=timeline"}));
+  EXPECT_EQ(route("/api/recordings/a.tdm/kinds").arguments,
+            (Words{"report", "/runs/a.tdm", "--format=jsonl", "--part=kinds"}));
   EXPECT_EQ(route("/api/recordings/a.tdm/rest").arguments,
             (Words{"report", "/runs/a.tdm", "--format=jsonl", "--part=rest"}));
   EXPECT_EQ(route("/api/now/system").arguments,
