@@ -143,7 +143,7 @@ class Maker {
       report_.ticks.push_back({tick.id, elapsed(tick.monotonic_ns),
                                point.resident_bytes, point.pss_bytes,
                                point.process_count, point.undetailed_count,
-                               point.scanned_count, 0});
+                               point.scanned_count, 0, point.traced_bytes});
     }
   }
 
@@ -350,8 +350,8 @@ std::vector<size_t> choose_drawn(const model::Timeline& timeline,
   const std::vector<model::TimelinePoint>& points = timeline.points;
   std::vector<size_t> drawn;
   const size_t count = std::min(points.size(), ticks.size());
-  constexpr size_t kPerColumn = 3;
-  if (count <= kPerColumn * column_count) {
+  constexpr size_t kFewPerColumn = 3;
+  if (count <= kFewPerColumn * column_count) {
     for (size_t i = 0; i < count; ++i)
       drawn.push_back(i);
     return drawn;
@@ -373,6 +373,7 @@ std::vector<size_t> choose_drawn(const model::Timeline& timeline,
     size_t lowest = first;
     size_t highest = first;
     size_t most_resident = first;
+    size_t most_traced = first;
     size_t next = first;
     while (next < count && column_of(next) == column) {
       if (points[next].pss_bytes < points[lowest].pss_bytes) lowest = next;
@@ -380,9 +381,13 @@ std::vector<size_t> choose_drawn(const model::Timeline& timeline,
       if (points[next].resident_bytes > points[most_resident].resident_bytes) {
         most_resident = next;
       }
+      if (points[next].traced_bytes > points[most_traced].traced_bytes) {
+        most_traced = next;
+      }
       ++next;
     }
-    std::array<size_t, kPerColumn> chosen = {lowest, highest, most_resident};
+    std::array<size_t, 4> chosen = {lowest, highest, most_resident,
+                                    most_traced};
     std::ranges::sort(chosen);
     for (size_t index : chosen) {
       if (drawn.empty() || drawn.back() < index) drawn.push_back(index);

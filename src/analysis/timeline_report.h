@@ -13,7 +13,8 @@
 namespace tidemark::analysis {
 
 // Of the points those to be drawn in so many columns: the lowest and the
-// highest of each, so that no peak is lost; indices, rising.
+// highest of each, also by counters and in a trace, so that no peak is lost;
+// indices, rising.
 std::vector<size_t> choose_drawn(const model::Timeline& timeline,
                                  const std::vector<model::RecordedTick>& ticks,
                                  size_t column_count);
@@ -56,6 +57,7 @@ struct TimelineTick {
   uint32_t undetailed_count = 0;
   uint32_t scanned_count = 0;
   uint64_t scanned_bytes = 0;  // as in model::BandShares
+  std::optional<uint64_t> traced_bytes;
 };
 
 // What the kernel charged a control group with, from this one of the drawn

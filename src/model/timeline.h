@@ -27,7 +27,8 @@ struct TimelinePoint {
   uint32_t scanned_count = 0;
   std::array<uint64_t, kCategoryCount> category_pss_bytes{};
   std::array<uint64_t, kCategoryCount> category_rss_bytes{};
-  std::optional<uint64_t> available_bytes;           // of the machine
+  std::optional<uint64_t> traced_bytes;     // held, as a trace of pages knows
+  std::optional<uint64_t> available_bytes;  // of the machine
   std::optional<uint64_t> available_computed_bytes;  // memory-watcher's formula
   bool operator==(const TimelinePoint&) const = default;
 };

@@ -187,6 +187,7 @@ class Recording::Reader {
   base::Status walk_categories(const CategoryVisitor& visit);
   base::Result<model::Timeline> chosen_timeline(const ProcessSet& chosen);
   base::Status read_available(model::Timeline& timeline);
+  base::Status read_traced(model::Timeline& timeline);
   // The changes of those ticks in order; `first` is rounded down to its epoch.
   // Without a kind: what the recording has no traits of.
   using StateVisitor = std::function<void(const ChangeRow&, bool is_frame,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "base/units.h"
 #include "store/recording_reader.h"
 #include "store/schema.h"
+#include "store/trace_schema.h"
 
 namespace tidemark::store {
 namespace {
@@ -18,6 +20,8 @@ namespace {
 using model::RecordedProcess;
 
 constexpr int64_t kMostResidentKib = int64_t{1} << 42;
+// More than any machine has, and its bytes are still a number.
+constexpr uint64_t kMostTracedPages = uint64_t{1} << 42;
 
 }  // namespace
 
@@ -126,6 +130,32 @@ base::Status Recording::Reader::read_available(model::Timeline& timeline) {
   });
 }
 
+// Where it was not read it stands as it was read last.
+base::Status Recording::Reader::read_traced(model::Timeline& timeline) {
+  base::Result<bool> has_trace = has_trace_section(database_);
+  if (!has_trace) return has_trace.error();
+  if (!*has_trace) return base::Ok{};
+  base::Result<model::Trace> head = read_trace_head();
+  if (!head) return head.error();
+  base::Result<Statement> rows =
+      database_.prepare("SELECT tick, pages FROM trace_tick ORDER BY tick");
+  if (!rows) return rows.error();
+  auto point = timeline.points.begin();
+  std::optional<uint64_t> bytes;
+  const auto fill_until = [&](int64_t tick) {
+    for (; point != timeline.points.end() && point->tick < tick; ++point)
+      point->traced_bytes = bytes;
+  };
+  base::Status status = for_each(*rows, [&] {
+    fill_until(rows->integer(0));
+    bytes = std::clamp<uint64_t>(static_cast<uint64_t>(rows->integer(1)), 0,
+                                 kMostTracedPages) *
+            head->page_size_bytes;
+  });
+  fill_until(std::numeric_limits<int64_t>::max());
+  return status;
+}
+
 // The sums over all processes are stored as they were written: no mapping needs
 // to be looked at. Told in order of ticks, where they changed.
 base::Status Recording::Reader::walk_categories(const CategoryVisitor& visit) {
@@ -228,6 +258,7 @@ base::Result<model::Timeline> Recording::Reader::timeline(
     }
   }
   status = read_available(*timeline);
+  if (status) status = read_traced(*timeline);
   if (!status) return status.error();
   return timeline;
 }

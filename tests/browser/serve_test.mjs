@@ -98,6 +98,36 @@ test("kinds are drawn while the rest is read, and nothing is made up meanwhile",
   await page.close();
 });
 
+test("stacks are those of the moment that is chosen", async () => {
+  const traced = new URL("../fixtures/traces/v1.db", import.meta.url).pathname;
+  const its = await serve(traced);
+  const page = await browser.visit(`${its.url}#view=stacks`, { own: its.origin });
+  const numbers = () => page.locator(".strip dl").evaluateAll((all) => Object.fromEntries(all.map((one) => [one.children[0].textContent, one.children[2].textContent])));
+  await page.locator(".flame canvas").waitFor();
+  const { peak_pages, pages } = JSON.parse(tidemark("trace", traced, "--json"));
+  const told = (number) => `${number.toLocaleString("en-US")} pages`;
+  let shown = await numbers();
+  assert.deepEqual([shown["held at the peak"], shown["held at the end"]], [told(peak_pages), told(pages)]);
+  // Arrows go to the moments beside it.
+  const strip = page.getByRole("slider", { name: "moment" });
+  await strip.focus();
+  for (let i = 0; i < 20; i++) await page.keyboard.press("ArrowLeft");
+  await page.locator("dt", { hasText: "held then" }).waitFor();
+  await page.waitForFunction(() => !document.querySelector("[aria-label=moment] [aria-pressed=true]").textContent.startsWith("now"));
+  const { ticks } = JSON.parse(tidemark("report", traced, "--part", "timeline"));
+  const at = Number(new URLSearchParams(new URL(page.url()).hash.slice(1)).get("at"));
+  const then = JSON.parse(tidemark("trace", traced, "--at", `tick:${ticks.id[at]}`, "--json"));
+  assert.ok(then.pages !== pages && then.pages !== peak_pages, String(then.pages));
+  await page.waitForFunction((words) => [...document.querySelectorAll(".strip .how")].some((one) => one.textContent === words), told(then.pages));
+  await page.getByRole("button", { name: "at the peak" }).click();
+  await page.locator("dt", { hasText: "held at the peak" }).waitFor();
+  shown = await numbers();
+  assert.equal(shown["held at the peak"], told(peak_pages));
+  assert.deepEqual(await seriousIssues(page), []);
+  await page.close();
+  await its.stop();
+});
+
 test("an address brings its moment along", async () => {
   const page = await browser.visit(server.url, { own: server.origin, fragment: "#rec=a.tdm&at=1" });
   await page.locator("canvas").first().waitFor();

@@ -13,7 +13,7 @@ import { MachineView, machineHeadlines } from "./machine";
 import { StacksView } from "./stacks";
 import { momentIndex } from "./moment";
 import { CompareChoice, LiveBadge, MachineChoice, RecordingChoice, TreemapChoice, Waiting } from "./recordings";
-import { canAsk, chosen, isMadeFor, isThere, loads, mapsMoment, need, reports as shownReports, served, showsPages } from "./served";
+import { canAsk, chosen, isMadeFor, isThere, loads, mapsMoment, need, reports as shownReports, served, showsPages, traceTick } from "./served";
 import { ledgerTreemap } from "./boxtree";
 import { State } from "./states";
 import { allKeys, footerKeys } from "./keylist";
@@ -73,6 +73,7 @@ function about({ timeline, treemap, trace, diff, ledger, info, vms, sections }: 
 
 function traceHeadlines(trace: Trace): Headline[] {
   const peakPages = trace.peak_pages ?? null;
+  const [highest, last] = traceTick.value === null ? ["held at the peak", "held at the end"] : ["highest until then", "held then"];
   // Of a sample; tasks are sampled apart.
   const off = (of: "error_pages" | "machine_peak_error_pages"): string => {
     const pages = Math.hypot(...trace.tasks.map((task) => task[of] ?? 0));
@@ -80,18 +81,16 @@ function traceHeadlines(trace: Trace): Headline[] {
   };
   const held: Headline =
     peakPages === null
-      ? { label: "held at the peak", number: "?", unit: "", how: "the past is not known", isUnknown: true }
-      : { label: "held at the peak", ...amount(peakPages * trace.page_size_bytes), how: `${off("machine_peak_error_pages")}${count(peakPages)} pages` };
+      ? { label: highest, number: "?", unit: "", how: "the past is not known", isUnknown: true }
+      : { label: highest, ...amount(peakPages * trace.page_size_bytes), how: `${off("machine_peak_error_pages")}${count(peakPages)} pages` };
   return [
     held,
-    { label: "held at the end", ...amount(trace.pages * trace.page_size_bytes), how: `${off("error_pages")}${count(trace.pages)} pages` },
+    { label: last, ...amount(trace.pages * trace.page_size_bytes), how: `${off("error_pages")}${count(trace.pages)} pages` },
     { label: "lost", number: count(trace.lost), unit: "events", how: trace.exact ? "every number is exact" : "numbers are estimates: ± holds in 19 of 20 cases" },
     { label: "untracked frees", number: count(trace.untracked_frees), unit: "pages", how: "from before the trace, or of bulk allocations" },
     { label: "followed", number: trace.sample_period === 1 ? "all" : `1/${count(trace.sample_period)}`, unit: "of the page frames", how: `by ${trace.backend}` },
   ];
 }
-
-
 
 function mostlyAtPeak(timeline: Timeline): Headline {
   const tickCount = timeline.ticks.id.length;
@@ -247,7 +246,7 @@ export function App({ failure }: { failure: string | null }): ComponentChildren 
         ) : shown === "treemap" ? (
           mapsMoment(reports) ? <MomentTreemap timeline={timeline!} /> : <TreemapView data={boxes!} base={reports.treemapbase} />
         ) : shown === "stacks" ? (
-          <StacksView trace={trace!} base={reports.tracebase} />
+          <StacksView trace={trace!} base={reports.tracebase} timeline={timeline} />
         ) : shown === "machine" ? (
           showsPages(reports) ? <MachineView ledger={ledger!} /> : <HistoryView reports={reports} />
         ) : shown === "compare" ? (

@@ -58,6 +58,7 @@ export interface Timeline {
     undetailed_count: number[];
     scanned_count?: number[];
     scanned_bytes?: number[];
+    traced_bytes?: (number | null)[]; // held, as a trace of pages knows
   };
   kinds: Band[];
   processes: Band[];

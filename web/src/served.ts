@@ -80,6 +80,10 @@ function pathOf(part: Part): string | null {
   if (part === "treemap" || part === "ledger") return `api/now/${part}`;
   if (part === "vms") return "api/now/vm";
   const recording = chosen();
+  if (part === "trace" && recording) {
+    const tick = tracedTick();
+    return `api/recordings/${recording.link}/trace${tick === null ? "" : `?at=tick:${tick}`}`;
+  }
   // With the timeline comes all that is told of the same moments; at first it
   // comes in steps, so that it is seen sooner. One that grows would not be the
   // same when the rest is asked for.
@@ -149,6 +153,14 @@ function keepMoments(before: Timeline | undefined, after: Timeline): void {
   }
 }
 
+// Which tick the stacks are of; null: the end, from which the peak is known too.
+export const traceTick = signal<number | null>(null);
+export function tracedTick(): number | null {
+  const ticks = reports.value.timeline?.ticks;
+  const at = moment.value;
+  return served.value !== null && at !== null && ticks?.traced_bytes?.[at] != null ? ticks.id[at]! : null;
+}
+
 // First what stands ready in the file, then what all its mappings have to be
 // read for, then what nobody sees at first.
 const stepsOf = (path: string): string[] =>
@@ -159,6 +171,7 @@ async function load(part: Part): Promise<void> {
   const path = pathOf(part);
   if (path === null) return;
   const name = recordingName.value;
+  const tick = tracedTick();
   for (const step of stepsOf(path)) {
     const { timeline } = reports.value;
     // Of some recordings the first step tells all of it.
@@ -168,6 +181,7 @@ async function load(part: Part): Promise<void> {
     const found = /\/(report|rest)$/.test(step) ? (answer as Reports) : { [part]: part === "vms" ? vmsOfNow(answer as VmNow) : answer };
     if (found.timeline) keepMoments(timeline, found.timeline as Timeline);
     reports.value = { ...reports.value, ...found };
+    if (part === "trace") traceTick.value = tick;
     newest.value = Date.now();
   }
 }
@@ -225,6 +239,7 @@ function open(name: string | null): void {
   }
   if (reports.value.vms?.recording === "") kept.vms = reports.value.vms;
   reports.value = kept;
+  traceTick.value = null;
   loads.value = {};
   restUntil = 0;
   if (name !== null) void refresh();
@@ -242,7 +257,8 @@ export function chooseMachine(what: (typeof machineOf)["value"]): void {
 // When a view is opened that has nothing to show yet.
 export function need(view: View): void {
   const part = partOf(view);
-  if (served.value === null || reports.value[part] || loads.value[part] || part === "timeline") return;
+  const isOther = part === "trace" && traceTick.value !== tracedTick();
+  if (served.value === null || (reports.value[part] && !isOther) || loads.value[part] || part === "timeline") return;
   if (part === "diff" && !diffSides.value) return;
   if (part === "ledger" && reports.value.machine) return;
   void load(part);

@@ -4,12 +4,14 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { ARROW_KEYS, BoxCanvas, type Box, type Look } from "./boxes";
 import { ChangeLegend, Choices, nextChoice, type Choice } from "./choices";
 import { changeFill, changeStep, contrast, NEUTRAL, PEBBLES, textOn } from "./colours";
-import type { Trace } from "./data";
-import { change, count, counted, duration, percent, size, visible } from "./format";
+import type { Timeline, Trace } from "./data";
+import { change, count, counted, duration, momentClock, percent, size, visible } from "./format";
 import { bottomUp, heldBy, heldThrough, keyOf, largestFunctions, moduleOrder, moduleSums, sandwich, topDown, type Frame, type FunctionName, type Sandwich } from "./frames";
+import { Outline } from "./moment_strip";
 import { token } from "./paint";
 import { RowTable } from "./rows";
-import { filter, next, stackColour, stackMiddle, stackMoment, stackOrder, STACK_COLOURS, STACK_ORDERS, theme, type StackMoment } from "./state";
+import { served, traceTick } from "./served";
+import { filter, moment, next, stackColour, stackMiddle, stackMoment, stackOrder, STACK_COLOURS, STACK_ORDERS, theme, type StackMoment } from "./state";
 import { Number } from "./table";
 import { useKeys } from "./viewkeys";
 import { textScale, useWidth } from "./width";
@@ -47,11 +49,12 @@ export function layoutSandwich({ callers, callees }: Sandwich, at: StackMoment, 
 
 export const knowsPeak = (trace: Trace): boolean => trace.tasks.some((task) => task.machine_peak_pages !== undefined);
 
-function moments(trace: Trace, base: Trace | undefined): Choice<StackMoment>[] {
+// `chosen` names the moment that the trace is of, where it is not its end.
+function moments(trace: Trace, base: Trace | undefined, chosen: string | null): Choice<StackMoment>[] {
   const knowsGrowth = trace.grown_pages !== undefined && trace.grown_pages !== null;
   return [
     { value: "peak", name: "at the peak", refused: knowsPeak(trace) ? undefined : "the past of these pages is not known" },
-    { value: "now", name: "now" },
+    { value: "now", name: chosen ?? "now" },
     { value: "growth", name: "growth", refused: knowsGrowth ? undefined : "this trace did not look at what only rises: it needs some seconds and `--report growth`, or a page made by `trace -o x.html`" },
     ...(base ? [{ value: "base" as const, name: "base" }] : []),
   ];
@@ -89,7 +92,21 @@ function relatives(one: Frame, at: StackMoment, middle: Sandwich | null): { call
 
 const MOST_ROWS = 8;
 
-export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undefined }): ComponentChildren {
+// What was held over the trace, and where in it the stacks are from. A page that
+// was mailed has them of the peak and of the end alone.
+function TraceStrip({ timeline, at }: { timeline: Timeline; at: StackMoment }): ComponentChildren {
+  const held = timeline.ticks.traced_bytes!;
+  const highest = held.reduce((most: number, one, i) => ((one ?? 0) > (held[most] ?? 0) ? i : most), 0);
+  const isChosen = traceTick.value !== null;
+  const index = isChosen ? moment.value : at === "peak" ? highest : at === "now" ? held.length - 1 : null;
+  return (
+    <div class="momentstrip">
+      <Outline timeline={timeline} heightOf={(i) => held[i] ?? 0} index={index} isFixed={served.value === null} />
+    </div>
+  );
+}
+
+export function StacksView({ trace, base, timeline }: { trace: Trace; base?: Trace | undefined; timeline?: Timeline | undefined }): ComponentChildren {
   const down = useMemo(() => topDown(trace, base), [trace, base]);
   // Made when it is first looked at, and kept.
   const turned = useMemo(() => ({ tree: null as Frame | null }), [down]);
@@ -99,8 +116,10 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
     return () => idle !== undefined && window.cancelIdleCallback(idle);
   }, [turned]);
   const up = stackOrder.value === "bottom up" ? (turned.tree ??= bottomUp(down)) : null;
-  const choices = moments(trace, base);
-  const at = choices.find((one) => one.value === stackMoment.value && one.refused === undefined)?.value ?? "now";
+  const ticks = timeline?.ticks;
+  const place = traceTick.value === null || !ticks ? -1 : ticks.id.indexOf(traceTick.value);
+  const choices = moments(trace, base, place < 0 ? null : `at ${momentClock(ticks!.elapsed_ns[place]!, timeline!.elapsed_ns)}`);
+  const at = place >= 0 ? "now" : choices.find((one) => one.value === stackMoment.value && one.refused === undefined)?.value ?? "now";
   const isSandwich = stackOrder.value === "sandwich";
   const held = useMemo(() => (isSandwich ? heldThrough(down, at) : null), [down, at, isSandwich]);
   const largest = useMemo(() => (held ? largestFunctions(down, held, 1, () => true)[0] : undefined), [down, held]);
@@ -165,6 +184,11 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
     if (order === "sandwich" && picked && picked.parent) stackMiddle.value = keyOf(picked);
     stackOrder.value = order;
   };
+  // What is known from the end: the moment that was chosen is left.
+  const chooseMoment = (value: StackMoment): void => {
+    stackMoment.value = value;
+    if (place >= 0 && value !== "now") moment.value = null;
+  };
   const enter = (one: Frame): void => {
     if (isSandwich) stackMiddle.value = keyOf(one);
     else setInto(one);
@@ -179,7 +203,7 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
   ];
   useKeys({
     ...ARROW_KEYS,
-    m: () => (stackMoment.value = nextChoice(choices, at)),
+    m: () => chooseMoment(nextChoice(choices, at)),
     b: () => turn(next(STACK_ORDERS, stackOrder.value)),
     c: () => (stackColour.value = nextChoice(colours, isByChange ? "change" : "module")),
     n: () => hop(1),
@@ -194,7 +218,7 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
     <>
       <div class="bar">
         <h2>Where the pages came from</h2>
-        <Choices label="moment" choices={choices} now={at} choose={(value) => (stackMoment.value = value)} say={say} />
+        <Choices label="moment" choices={choices} now={at} choose={chooseMoment} say={say} />
         <Choices label="order" choices={STACK_ORDERS.map((value) => ({ value, name: value }))} now={stackOrder.value} choose={turn} say={say} />
         <Choices label="colour" isLabelled choices={colours} now={isByChange ? "change" : "module"} choose={(value) => (stackColour.value = value)} say={say} />
         {root !== tree && !middle && <button class="control" onClick={() => setInto(null)}>all <kbd>Esc</kbd></button>}
@@ -202,6 +226,7 @@ export function StacksView({ trace, base }: { trace: Trace; base?: Trace | undef
         <span class="note" role="status">{said || (searched !== "" ? `${percent(found, down.pages[at])} % of all, ${size(bytes(found))}` : "")}</span>
         <input id="find" class="control" type="search" placeholder="search frames  /" aria-label="search frames" value={filter.value} onInput={(event) => (filter.value = event.currentTarget.value)} />
       </div>
+      {ticks?.traced_bytes && ticks.id.length > 1 && <TraceStrip timeline={timeline!} at={at} />}
       {isByChange && <ChangeLegend than={base ? `this against the base of ${base.started.slice(0, 16).replace("T", " ")}` : "now against the peak"} />}
       {down.pages[at] === 0 && <div class="state" role="status"><h2>No stacks to draw</h2><p>{EMPTY[at]}</p></div>}
       <div ref={host} class="picture flame">

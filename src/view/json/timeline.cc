@@ -1,6 +1,8 @@
 #include "view/json/timeline.h"
 
+#include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 
@@ -111,6 +113,24 @@ void write_charge(JsonWriter& json, const analysis::TimelineCharge& charge) {
   json.end_object();
 }
 
+void write_traced(JsonWriter& json,
+                  const std::vector<analysis::TimelineTick>& ticks) {
+  const auto is_traced = [](const analysis::TimelineTick& tick) {
+    return tick.traced_bytes.has_value();
+  };
+  if (std::ranges::none_of(ticks, is_traced)) return;
+  json.key("traced_bytes");
+  json.begin_array();
+  for (const analysis::TimelineTick& tick : ticks) {
+    if (tick.traced_bytes) {
+      json.number(*tick.traced_bytes);
+    } else {
+      json.null();
+    }
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 std::string timeline_json(const analysis::TimelineReport& report,
@@ -151,6 +171,7 @@ std::string timeline_json(const analysis::TimelineReport& report,
   });
   write_column(json, "scanned_bytes", ticks,
                [](const TimelineTick& tick) { return tick.scanned_bytes; });
+  write_traced(json, ticks);
   json.end_object();
   write_bands(json, "kinds", report.kinds);
   write_bands(json, "processes", report.processes);

@@ -96,10 +96,11 @@ TEST(ChooseDrawn, KeepsEveryPeakAndEveryValley) {
   recorded.timeline.points[4711].pss_bytes = 9000;
   recorded.timeline.points[4712].pss_bytes = 10;
   recorded.timeline.points[8000].resident_bytes = 77;
+  recorded.timeline.points[6000].traced_bytes = 5;
   const std::vector<size_t> drawn =
       choose_drawn(recorded.timeline, recorded.ticks, 100);
   EXPECT_LE(drawn.size(), 3u * 101);
-  for (size_t wanted : {0U, 4711U, 4712U, 8000U, 9999U})
+  for (size_t wanted : {0U, 4711U, 4712U, 6000U, 8000U, 9999U})
     EXPECT_TRUE(std::ranges::binary_search(drawn, wanted)) << wanted;
   EXPECT_TRUE(std::ranges::is_sorted(drawn));
   EXPECT_EQ(std::ranges::adjacent_find(drawn), drawn.end());

@@ -378,12 +378,29 @@ TEST(TraceRows, GiveBackEveryMomentOfMadeUpHistories) {
   }
 }
 
+TEST(TraceRows, AreInTheTimelineWhereTheyWereReadLast) {
+  TraceHistory history(3);
+  const model::Trace trace = history.next();
+  const RecordingFile file;
+  const Recording recording =
+      test::recorded(file, {test::sample_of(0, {}), sample_with(1, trace),
+                            test::sample_of(2, {}), test::sample_of(3, {})});
+  const base::Result<model::Timeline> timeline = recording.timeline({});
+  ASSERT_TRUE(timeline) << timeline.error().what;
+  const std::optional<uint64_t> held = trace.pages * trace.page_size_bytes;
+  std::vector<std::optional<uint64_t>> told;
+  for (const model::TimelinePoint& point : timeline->points)
+    told.push_back(point.traced_bytes);
+  EXPECT_EQ(told, (std::vector<std::optional<uint64_t>>{{}, held, held, held}));
+}
+
 TEST(TraceRows, HaveNoCourseWhereNothingWasFollowed) {
   const RecordingFile file;
-  const base::Result<model::TraceCourse> course =
-      test::recorded(file, {test::sample_of(0, {})}).trace_course(0, 0);
+  const Recording recording = test::recorded(file, {test::sample_of(0, {})});
+  const base::Result<model::TraceCourse> course = recording.trace_course(0, 0);
   ASSERT_TRUE(course) << course.error().what;
   EXPECT_EQ(*course, model::TraceCourse());
+  EXPECT_FALSE(recording.timeline({})->points[0].traced_bytes);
 }
 
 TEST(TraceRows, NeedFewRowsForAMomentHoweverLongItWent) {
