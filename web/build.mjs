@@ -13,12 +13,15 @@ const MOST_BYTES = 250_000;
 // Ways to draw a line that no chart of ours has: named by nothing, esbuild
 // leaves them out (5 KB).
 const UNUSED = /^\t\(paths\.(stepped|bars|spline) .*\n|^\tuPlot\.join = .*\n/gm;
+// Dates on axes and in legends: our axes are of seconds since a start (3 KB).
+const DATES = /^function genTimeStuffs\(ms\) \{\n[^]*?^\}\n|^const subs = \{\n[^]*?^\};\n/gm;
+const NO_DATES = "const subs = {};\nfunction genTimeStuffs() { return [[], [], () => null]; }\n";
 const leaner = {
   name: "leaner uPlot",
   setup: (builder) => builder.onLoad({ filter: /uPlot\.esm\.js$/ }, async ({ path }) => {
     const contents = await readFile(path, "utf8");
-    if (contents.match(UNUSED)?.length !== 4) throw new Error("this uPlot names its parts otherwise: see UNUSED");
-    return { contents: contents.replace(UNUSED, "") };
+    if (contents.match(UNUSED)?.length !== 4 || contents.match(DATES)?.length !== 2) throw new Error("this uPlot names its parts otherwise: see UNUSED");
+    return { contents: contents.replace(UNUSED, "").replace(DATES, "") + NO_DATES };
   }),
 };
 

@@ -144,6 +144,7 @@ class PartTable {
 void add_share(const CategoryShare& share, std::string_view name,
                PartTable& parts, Holder& holder) {
   holder.bytes.add(share.bytes);
+  holder.kinds[share.category].add(share.bytes);
   Part& part = parts.at(share.category, name);
   part.bytes.add(share.bytes);
   ++part.mapping_count;

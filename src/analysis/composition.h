@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,7 @@ struct Holder {
   model::ProcessId id;
   std::string name;
   Bytes bytes;
+  std::map<model::Category, Bytes> kinds;  // what these are of
   std::optional<uint64_t> resident_bytes;  // the kernel's counter
   std::optional<uint64_t> peak_rss_bytes;  // VmHWM
   bool has_detail = false;

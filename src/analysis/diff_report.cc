@@ -29,20 +29,29 @@ std::vector<DiffRow> sorted(const DiffRows& rows) {
   return list;
 }
 
-void add(const Composition& composition, bool is_after, DiffRows& categories,
-         DiffRows& parts, DiffRows& processes) {
+struct AllRows {
+  DiffRows categories;
+  DiffRows parts;
+  DiffRows processes;
+  DiffRows holdings;
+};
+
+void add(const Composition& composition, bool is_after, AllRows& all) {
   const auto count_in = [&](DiffRow& row, const Bytes& bytes, uint64_t count) {
     (is_after ? row.after : row.before).add(bytes);
     (is_after ? row.after_count : row.before_count) += count;
   };
   for (const Part& part : composition.parts) {
-    count_in(row_of(categories, part.category, {}), part.bytes,
+    count_in(row_of(all.categories, part.category, {}), part.bytes,
              part.mapping_count);
-    count_in(row_of(parts, part.category, part.name), part.bytes,
+    count_in(row_of(all.parts, part.category, part.name), part.bytes,
              part.mapping_count);
   }
   for (const Holder& holder : composition.processes) {
-    count_in(row_of(processes, Category::Anon, holder.name), holder.bytes, 1);
+    count_in(row_of(all.processes, Category::Anon, holder.name), holder.bytes,
+             1);
+    for (const auto& [category, bytes] : holder.kinds)
+      count_in(row_of(all.holdings, category, holder.name), bytes, 1);
   }
 }
 
@@ -50,14 +59,13 @@ void add(const Composition& composition, bool is_after, DiffRows& categories,
 
 DiffReport make_diff_report(Composition before, Composition after) {
   DiffReport report;
-  DiffRows categories;
-  DiffRows parts;
-  DiffRows processes;
-  add(before, false, categories, parts, processes);
-  add(after, true, categories, parts, processes);
-  report.categories = sorted(categories);
-  report.parts = sorted(parts);
-  report.processes = sorted(processes);
+  AllRows rows;
+  add(before, false, rows);
+  add(after, true, rows);
+  report.categories = sorted(rows.categories);
+  report.parts = sorted(rows.parts);
+  report.processes = sorted(rows.processes);
+  report.holdings = sorted(rows.holdings);
   report.before = std::move(before);
   report.after = std::move(after);
   return report;

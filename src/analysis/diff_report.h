@@ -1,10 +1,11 @@
 // What changed between two moments, of one recording, of two, or of a recording
 // and now. Objects are matched by what they are and not by where they lie, and
 // processes by name, so that two runs of a program can be compared. Each of the
-// three lists adds up to the whole change.
+// lists adds up to the whole change.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,15 +26,25 @@ struct DiffRow {
   }
 };
 
+// The recording that a side is a moment of; there is none of what runs now.
+struct DiffCourse {
+  uint64_t span_ns = 0;
+  uint64_t moment_ns = 0;             // since its start
+  std::vector<uint64_t> shape_bytes;  // the highest in as many stretches
+};
+
 struct DiffReport {
   std::string before_label;
   std::string after_label;
+  std::optional<DiffCourse> before_course;
+  std::optional<DiffCourse> after_course;
   Composition before;
   Composition after;
   // Largest change first, either way.
   std::vector<DiffRow> categories;
   std::vector<DiffRow> parts;
   std::vector<DiffRow> processes;
+  std::vector<DiffRow> holdings;  // kinds of processes
 
   int64_t change() const {
     return static_cast<int64_t>(after.total.pss) -

@@ -2,6 +2,7 @@
 // `diff` and `report --base` share.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 
@@ -15,6 +16,7 @@ namespace tidemark::cli {
 struct Side {
   std::string label;
   analysis::Composition composition;
+  std::optional<analysis::DiffCourse> course;
   std::set<std::string> names;  // of its processes
 };
 

@@ -126,12 +126,17 @@ export function ledger({ ownerCount = 40 } = {}) {
 
 export function diff() {
   const categories = [["heap", 120], ["anon", 44], ["file", -30], ["code", 2]].map(([category, mib]) => ({ category, change_bytes: mib * MIB }));
+  const course = (mib, seconds) => ({
+    span_ns: seconds * SECOND, moment_ns: (seconds * SECOND * 2) / 3,
+    shape_bytes: Array.from({ length: 120 }, (_, i) => Math.round(mib * MIB * (i <= 80 ? i / 80 : 0.7))),
+  });
   return {
     schema: "tidemark.diff/1",
-    before: { label: "before.tdm at peak", pss_bytes: 500 * MIB, process_count: 3, undetailed_count: 0 },
-    after: { label: "after.tdm at peak", pss_bytes: 636 * MIB, process_count: 4, undetailed_count: 0 },
+    before: { label: "before.tdm at peak", pss_bytes: 500 * MIB, process_count: 3, undetailed_count: 0, ...course(500, 2600) },
+    after: { label: "after.tdm at peak", pss_bytes: 636 * MIB, process_count: 4, undetailed_count: 0, ...course(636, 3000) },
     change_bytes: 136 * MIB, categories,
     mappings: categories.map((one, i) => ({ ...one, name: `/opt/part-${i}`, before_count: 1, after_count: 1 })),
     processes: [{ name: "server", change_bytes: 166 * MIB, before_count: 1, after_count: 2 }, { name: "worker", change_bytes: -30 * MIB, before_count: 1, after_count: 1 }],
+    holdings: categories.map((one) => ({ ...one, name: one.category === "file" ? "worker" : "server", before_count: 1, after_count: 1 })),
   };
 }

@@ -107,7 +107,7 @@ test("two moments: every line adds up, also with the sides swapped", async () =>
   tidemark("diff", `${recording}@200ms`, "@peak", "-o", file("diff.html"));
   const page = await browser.page(file("diff.html"));
   for (const turn of [1, -1]) {
-    for (const by of ["kind", "process", "mapping"]) {
+    for (const by of ["kind", "kind and process", "process", "mapping"]) {
       await page.getByRole("button", { name: by, exact: true }).click();
       const steps = await page.locator("table.waterfall td.n span[title]").all();
       let sum = 0;

@@ -232,7 +232,7 @@ test("two moments are compared: b chooses the base, and the steps add up", async
   await page.keyboard.press("b");
   await page.keyboard.press("p");
   await page.locator("#compare").click();
-  for (const by of ["kind", "process", "mapping"]) {
+  for (const by of ["kind", "kind and process", "process", "mapping"]) {
     await page.getByRole("button", { name: by, exact: true }).click();
     assert.equal(await waterfall(page), pss[timeline.peak_index] - pss[5], by);
     assert.equal(await page.getByText("not explained").count(), 0);

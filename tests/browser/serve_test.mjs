@@ -150,6 +150,17 @@ test("two recordings are compared, the machine is shown, nobody is kept out", as
   await page.getByLabel("before").selectOption("older/b <b>.tdm");
   await page.getByRole("button", { name: "compare", exact: true }).click();
   await page.getByText("less").or(page.getByText("fewer")).or(page.getByText("−")).first().waitFor();
+  await page.getByRole("img", { name: "both recordings, each from its start" }).waitFor();
+  const sentence = () => page.locator(".sentence").innerText();
+  const atPeaks = await sentence();
+  await page.getByRole("button", { name: "same time" }).click();
+  const at = await page.locator("input.moment").evaluateAll((all) => all.map((one) => one.value));
+  assert.ok(at[0] === at[1] && /^[\d.]+s$/.test(at[0]), String(at));
+  await page.locator(".sentence").waitFor();
+  const told = JSON.parse(tidemark("diff", `${join(runs, "older/b <b>.tdm")}@${at[0]}`, `${join(runs, "a.tdm")}@${at[0]}`, "--json"));
+  assert.match(await page.locator(".aside").last().innerText(), new RegExp(`= ${told.after.pss_bytes.toLocaleString("en-US")} bytes`));
+  await page.getByRole("button", { name: "peak to peak" }).click();
+  await page.waitForFunction((words) => document.querySelector(".sentence")?.innerText === words, atPeaks);
   await page.getByRole("button", { name: /^Machine/ }).click();
   await page.getByText("Reading the machine").or(page.locator("main table")).first().waitFor();
   await page.locator("main table").first().waitFor({ timeout: 20_000 });

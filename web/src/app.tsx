@@ -1,13 +1,13 @@
 // The frame that every view stands in: header, the strip of numbers, footer.
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { kindOf } from "./colours";
-import type { Reports, Timeline, Trace } from "./data";
+import type { Peak, Reports, Timeline, Trace } from "./data";
 import { amount, baseName, clock, count, counted, duration, momentClock, percent, size, visible } from "./format";
-import { base, machineOf, moment, showsKeys, view, VIEWS, type View } from "./state";
+import { base, diffSides, machineOf, moment, showsKeys, view, VIEWS, type View } from "./state";
 import { chargeColumn, column, hasProcesses, heightAt, isBound, isPartial } from "./bands";
 import { CompareMoments } from "./compare";
-import type { Headline } from "./headline";
+import { formulaOf, type Headline } from "./headline";
 import { HistoryView, historyHeadlines } from "./history";
 import { MachineView, machineHeadlines } from "./machine";
 import { StacksView } from "./stacks";
@@ -187,6 +187,36 @@ function headlines({ timeline, peak, info }: Reports): Headline[] {
   return list;
 }
 
+// A number tells its formula when it is clicked, and of samples when it was read.
+function Strip({ view, list, read }: { view: View; list: Headline[]; read: Peak["moment"] | undefined }): ComponentChildren {
+  const [asked, ask] = useState("");
+  const formula = list.some((one) => one.label === asked) && formulaOf(view, asked);
+  return (
+    <>
+      <div class="strip">
+        {list.map(({ label, number, unit, how, isUnknown }) => {
+          const value = <>{number}<small>{unit}</small></>;
+          return (
+            <dl>
+              <dt>{label}</dt>
+              <dd class={`number ${isUnknown ? "unknown" : ""}`}>
+                {formulaOf(view, label) ? <button class="bare" aria-expanded={asked === label} onClick={() => ask(asked === label ? "" : label)}>{value}</button> : value}
+              </dd>
+              <dd class="how">{how}</dd>
+            </dl>
+          );
+        })}
+      </div>
+      {formula && (
+        <div class="aside formula" role="status">
+          <b>{asked}</b> {formula}
+          {view === "timeline" && read && ` The peak was read at ${read.time.slice(0, 19).replace("T", " ")} UTC, in ${duration(read.read_ns)}.`}
+        </div>
+      )}
+    </>
+  );
+}
+
 const Mark = (): ComponentChildren => (
   <svg width="22" height="16" viewBox="0 0 22 16" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="1.6">
     <path d="M0 3h11" stroke-dasharray="2 2.2" />
@@ -224,19 +254,9 @@ export function App({ failure }: { failure: string | null }): ComponentChildren 
           ))}
         </nav>
       </header>
-      {strip.length > 0 && (
-        <div class="strip">
-          {strip.map((one) => (
-            <dl>
-              <dt>{one.label}</dt>
-              <dd class={`number ${one.isUnknown ? "unknown" : ""}`}>{one.number}<small>{one.unit}</small></dd>
-              <dd class="how">{one.how}</dd>
-            </dl>
-          ))}
-        </div>
-      )}
+      {strip.length > 0 && <Strip view={shown} list={strip} read={reports.peak?.moment} />}
       <main>
-        {shown === "compare" && <CompareChoice key={`${base.value} ${moment.value}`} />}
+        {shown === "compare" && <CompareChoice key={`${base.value} ${moment.value} ${diffSides.value}`} />}
         {shown === "treemap" && <TreemapChoice />}
         {shown === "machine" && <MachineChoice />}
         {failure !== null ? (

@@ -6,11 +6,12 @@ import { roundSteps } from "./chart";
 import { kindOf } from "./colours";
 import { copyText } from "./copy";
 import type { Diff, DiffRow, DiffSide, Reports } from "./data";
-import { baseName, change, count, counted, percent, size, visible } from "./format";
+import { baseName, change, count, counted, momentClock, percent, size, visible } from "./format";
 import { MomentStrip } from "./moment_strip";
 import { momentsDiff } from "./moments";
 import { RowTable } from "./rows";
-import { base, compareBy, COMPARE_BY, compareOf, COMPARE_OF, next, theme, type CompareBy } from "./state";
+import { compareAgain, served } from "./served";
+import { base, compareBy, COMPARE_BY, compareOf, COMPARE_OF, diffSides, next, theme, type CompareBy } from "./state";
 import { baseIndex, momentIndex } from "./moment";
 import { useKeys } from "./viewkeys";
 
@@ -24,19 +25,21 @@ export interface Step {
 }
 
 const rowsOf = (diff: Diff, by: CompareBy): DiffRow[] =>
-  by === "kind" ? diff.categories : by === "mapping" ? diff.mappings : diff.processes;
+  (by === "kind" ? diff.categories : by === "mapping" ? diff.mappings : by === "process" ? diff.processes : diff.holdings) ?? [];
 
 function named(row: DiffRow, by: CompareBy): string {
   if (by === "kind") return kindOf(row.category).name;
+  if (by === "kind and process" && row.category) return `${visible(row.name ?? "")} ${kindOf(row.category).name}`;
   return visible(row.name ?? "") || kindOf(row.category).name;
 }
 
 function noteOf(row: DiffRow, by: CompareBy): string {
-  const what = by === "process" ? "process" : "mapping";
+  const isProcess = by === "process" || by === "kind and process";
+  const what = isProcess ? "process" : "mapping";
   const [before, after] = [row.before_count, row.after_count];
   if (before === undefined || after === undefined) return "";
-  if (before === after) return by === "process" ? "" : counted(after, what);
-  return `${count(before)} → ${counted(after, what, by === "process" ? "processes" : "mappings")}`;
+  if (before === after) return isProcess ? "" : counted(after, what);
+  return `${count(before)} → ${counted(after, what, isProcess ? "processes" : "mappings")}`;
 }
 
 const MOST_STEPS = 24;
@@ -72,15 +75,66 @@ const ROW = 42;
 // Which recording, and when: to the second, as people read it.
 const sideName = ({ label }: DiffSide): string => visible(label).replace(/T(\d\d:\d\d:\d\d)(\.\d+)?Z/, " $1 UTC");
 
+const [OVER_WIDTH, OVER_HEIGHT] = [300, 56];
+
+// The two recordings over each other, each from its start, and their moments.
+function Overlay({ before, after }: { before: DiffSide; after: DiffSide }): ComponentChildren {
+  const sides = [before, after];
+  if (sides.some((one) => !one.shape_bytes)) return null;
+  const span = Math.max(1, ...sides.map((one) => one.span_ns!));
+  const most = Math.max(1, ...sides.flatMap((one) => one.shape_bytes!));
+  const x = (ns: number): number => (ns / span) * OVER_WIDTH;
+  const y = (bytes: number): number => OVER_HEIGHT - (bytes / most) * (OVER_HEIGHT - 4);
+  return (
+    <figure class="over">
+      <figcaption class="note">— this ┄ base</figcaption>
+      <svg width={OVER_WIDTH} height={OVER_HEIGHT} role="img" aria-label="both recordings, each from its start">
+        {sides.map(({ shape_bytes, span_ns, moment_ns }, i) => {
+          const last = shape_bytes!.length - 1;
+          const points = shape_bytes!.map((bytes, at) => `${x((span_ns! * at) / Math.max(last, 1)).toFixed(1)} ${y(bytes).toFixed(1)}`);
+          const chosen = x(moment_ns!);
+          const height = shape_bytes![Math.round((moment_ns! / Math.max(span_ns!, 1)) * last)] ?? 0;
+          return (
+            <g fill="none" stroke={i ? "var(--ink)" : "var(--t3)"} stroke-dasharray={i ? undefined : "3 2"}>
+              <path d={`M${points.join("L")}`} />
+              <circle cx={Math.min(chosen, OVER_WIDTH - 3)} cy={y(height)} r="2.500" stroke-dasharray="none" />
+            </g>
+          );
+        })}
+      </svg>
+      <div class="note"><span>00:00</span><span>{momentClock(span, span)}</span></div>
+    </figure>
+  );
+}
+
+// What did most of it, and what was taken back.
+function mainly(list: Step[]): string {
+  const top = list.reduce<Step | undefined>((most, one) => (one.change > (most?.change ?? 0) ? one : most), undefined);
+  const falls = list.filter((one) => one.change < 0);
+  const lost = size(-falls.reduce((sum, one) => sum + one.change, 0));
+  const took = `${counted(falls.length, "fall")} took back ${lost}`;
+  return `${top ? `${top.label} alone added ${size(top.change)}${falls.length > 0 ? `; ${took}` : ""}. ` : falls.length > 0 ? `${took}. ` : ""}`;
+}
+
+// Which of the choices two recordings are compared by; none of them where each
+// has a moment of its own.
+function ofRecordings(): string {
+  const [before, after] = (diffSides.value ?? ["@peak", "@peak"]).map((side) => side.slice(side.lastIndexOf("@")));
+  return before !== after ? "" : before === "@peak" ? "peak to peak" : "same time";
+}
+
 // Of what the page was given: two recordings, two moments of one, or either.
 export function CompareMoments({ reports: { diff, timeline } }: { reports: Reports }): ComponentChildren {
   if (!timeline) return <CompareView diff={diff!} />;
   const isMoments = !diff || compareOf.value === "two moments" || base.value !== null;
+  const [index, compared] = [momentIndex(timeline), baseIndex(timeline) ?? 0];
   const choose = (one: (typeof COMPARE_OF)[number]): void => {
+    if (one !== "two moments" && served.value !== null) compareAgain(one === "peak to peak" ? "peak" : `${(timeline.ticks.elapsed_ns[index]! / 1e9).toFixed(1)}s`);
     compareOf.value = one;
     base.value = null;
   };
-  const [index, compared] = [momentIndex(timeline), baseIndex(timeline) ?? 0];
+  // A page that was mailed has their peaks alone.
+  const choices = COMPARE_OF.filter((one) => one !== "same time" || diffSides.value !== null);
   const moments = (): Diff => momentsDiff(timeline, compared, index);
   return (
     <>
@@ -88,7 +142,7 @@ export function CompareMoments({ reports: { diff, timeline } }: { reports: Repor
       <CompareView diff={isMoments ? moments() : diff} isBound={isMoments && (isBound(timeline, index) || isBound(timeline, compared))}>
         {diff && (
           <span class="choices" role="group" aria-label="compare">
-            {COMPARE_OF.map((one) => <button aria-pressed={isMoments === (one === "two moments")} onClick={() => choose(one)}>{one}</button>)}
+            {choices.map((one) => <button aria-pressed={one === (isMoments ? "two moments" : ofRecordings())} onClick={() => choose(one)}>{one}</button>)}
           </span>
         )}
       </CompareView>
@@ -143,10 +197,15 @@ export function CompareView({ diff, isBound = false, children }: CompareProps): 
   );
   return (
     <>
-      <h1 class="sentence">
-        {word} {whole !== 0 && before > 0 && <span class={whole > 0 ? "grew" : "fell"}>{whole > 0 ? "▲ +" : "▼ −"}{percent(Math.abs(whole), before)} %</span>}
-      </h1>
-      <p class="note">Solid bars grew, hollow bars shrank. Memory is matched by what it is, not by address or pid.</p>
+      <div class="told">
+        <div>
+          <h1 class="sentence">
+            {word} {whole !== 0 && before > 0 && <span class={whole > 0 ? "grew" : "fell"}>{whole > 0 ? "▲ +" : "▼ −"}{percent(Math.abs(whole), before)} %</span>}
+          </h1>
+          <p class="note">{mainly(list)}Solid bars grew, hollow bars shrank. Memory is matched by what it is, not by address or pid.</p>
+        </div>
+        <Overlay before={shown.before} after={shown.after} />
+      </div>
       <div class="bar">
         <h2>What added what</h2>
         <span class="choices" role="group" aria-label="by">
@@ -217,5 +276,6 @@ function turned(diff: Diff): Diff {
     categories: flip(diff.categories),
     mappings: flip(diff.mappings),
     processes: flip(diff.processes),
+    holdings: flip(diff.holdings ?? []),
   };
 }

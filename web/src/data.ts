@@ -260,6 +260,10 @@ export interface DiffSide {
   pss_bytes: number;
   process_count: number;
   undetailed_count: number;
+  // The recording that it is a moment of.
+  span_ns?: number;
+  moment_ns?: number;
+  shape_bytes?: number[];
 }
 
 export interface DiffRow {
@@ -278,6 +282,7 @@ export interface Diff {
   categories: DiffRow[];
   mappings: DiffRow[];
   processes: DiffRow[];
+  holdings?: DiffRow[]; // kinds of processes
 }
 
 export interface LedgerRow {

@@ -49,5 +49,6 @@ export function momentsDiff(timeline: Timeline, from: number, to: number): Diff 
     categories: rows(timeline.kinds, () => undefined, timeline, from, to),
     mappings: rows(timeline.objects, called, timeline, from, to),
     processes: rows(timeline.processes, called, timeline, from, to),
+    holdings: rows(timeline.parts, called, timeline, from, to),
   };
 }

@@ -279,6 +279,12 @@ export function compare(before: string, after: string): void {
   void load("diff");
 }
 
+// The same two recordings at another moment of each.
+export function compareAgain(at: string): void {
+  const [before, after] = diffSides.value!.map((side) => side.replace(/@[^@]*$/, `@${at}`)) as [string, string];
+  compare(before, after);
+}
+
 // What a list tells of a recording, once it is known.
 export type Summary = Info | Failure;
 export const summaries = signal<Record<string, Summary>>({});
