@@ -73,7 +73,7 @@ export function steps(diff: Diff, by: CompareBy): Step[] {
 const ROW = 42;
 
 // Which recording, and when: to the second, as people read it.
-const sideName = ({ label }: DiffSide): string => visible(label).replace(/T(\d\d:\d\d:\d\d)(\.\d+)?Z/, " $1 UTC");
+const sideName = ({ label }: DiffSide): string => visible(label).replace(/^.*\//, "").replace(/T(\d\d:\d\d:\d\d)(\.\d+)?Z/, " $1 UTC");
 
 const [OVER_WIDTH, OVER_HEIGHT] = [300, 56];
 
