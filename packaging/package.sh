@@ -115,15 +115,27 @@ install_deb() {
   local debian="$work/installed"
   copy_of_base "$debian"
   cp "$out/tidemark_${version}_"*.deb "$debian/root/tidemark.deb"
-  install_inside "$debian" systemd sqlite3 /root/tidemark.deb
+  install_inside "$debian" systemd sqlite3 autopkgtest /root/tidemark.deb
   rm "$debian/root/tidemark.deb"
 }
 
-# The tests that autopkgtest would run in a folder.
+# autopkgtest, which runs what a folder can bear: 2 is its word for tests that it
+# left out, those that need a machine of their own (make_services).
+run_autopkgtest() {
+  local debian="$work/installed" status=0
+  rm -rf "$debian/root/source"
+  mkdir "$debian/root/source"
+  cp -r "$root/debian" "$debian/root/source/"
+  inside "$debian" /root autopkgtest --no-built-binaries --summary-file summary \
+    source/ -- null || status=$?
+  cat "$debian/root/summary"
+  ((status == 0 || status == 2)) || return 1
+  grep -qx 'smoke  *PASS' "$debian/root/summary"
+}
+
 try_installed() {
   local debian="$work/installed"
-  cp "$root/debian/tests/smoke" "$debian/root/smoke"
-  inside "$debian" /root ./smoke
+  run_autopkgtest
   # Nothing is setuid, and no capability is taken.
   # shellcheck disable=SC2016 # expanded by the inner shell
   inside "$debian" / bash -c '
