@@ -208,9 +208,13 @@ base::Result<std::vector<model::Band>> Recording::Reader::kinds(
   if (!status) return status.error();
   std::vector<model::Band> told;
   for (model::Band& band : bands) {
-    const auto same =
-        std::ranges::unique(band.points, {}, &model::BandPoint::shares);
-    band.points.erase(same.begin(), same.end());
+    const auto is_same = [](const model::BandPoint& one,
+                            const model::BandPoint& next) {
+      return one.shares == next.shares;
+    };
+    band.points.erase(
+        std::unique(band.points.begin(), band.points.end(), is_same),
+        band.points.end());
     if (!band.points.empty()) told.push_back(std::move(band));
   }
   return told;
