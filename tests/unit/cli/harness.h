@@ -20,11 +20,12 @@
 
 #include "base/fd.h"
 #include "cli/command.h"
+#include "unit/fixture.h"
 
 namespace tidemark::cli {
 
 inline std::string fixture(std::string_view path) {
-  return std::string(TIDEMARK_FIXTURES) + "/" + std::string(path);
+  return test::fixture_path(path);
 }
 
 // An environment variable for the length of a scope; null unsets it.

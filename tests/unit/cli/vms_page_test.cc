@@ -27,8 +27,8 @@ std::vector<std::pair<uint64_t, double>> points_of(const Json& series) {
 }
 
 TEST(VmsPage, SectionsAreThoseThatMemstatsChartDraws) {
-  base::Result<std::optional<MemstatsFile>> file = read_memstats_file(
-      std::string(TIDEMARK_FIXTURES) + "/memstats/chart.json");
+  base::Result<std::optional<MemstatsFile>> file =
+      read_memstats_file(test::fixture_path("memstats/chart.json"));
   ASSERT_TRUE(file) << file.error().what;
   ASSERT_TRUE(*file);
   const std::vector<analysis::MemstatsSection> sections =

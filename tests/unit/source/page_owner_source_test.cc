@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "unit/fixture.h"
 #include "unit/source/temporary_tree.h"
 
 namespace tidemark::source {
@@ -17,7 +18,7 @@ using test::OrdinaryUser;
 using test::TemporaryTree;
 
 std::string fixture(const std::string& name) {
-  return std::string(TIDEMARK_FIXTURES) + "/page_owner/" + name;
+  return test::fixture_path("page_owner/" + name);
 }
 
 PageOwnerTrace read_dump(const std::string& path,

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "unit/fixture.h"
 #include "unit/source/temporary_tree.h"
 
 namespace tidemark::source {
@@ -35,7 +36,7 @@ class ProcfsVariable {
 };
 
 TEST(Roots, OpensACapturedTree) {
-  const std::string path = std::string(TIDEMARK_FIXTURES) + "/debian-6.1/proc";
+  const std::string path = test::fixture_path("debian-6.1/proc");
   base::Result<Roots> roots = open_roots(path);
   ASSERT_TRUE(roots) << roots.error().what;
   EXPECT_EQ(roots->proc.path, path);

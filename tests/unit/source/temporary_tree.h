@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "source/roots.h"
+#include "unit/fixture.h"
 
 namespace tidemark::test {
 
@@ -103,8 +104,7 @@ class TemporaryTree {
 };
 
 inline source::Roots fixture_roots(const std::string& name) {
-  return TemporaryTree::open(std::string(TIDEMARK_FIXTURES) + "/" + name,
-                             false);
+  return TemporaryTree::open(fixture_path(name), false);
 }
 
 // File modes do not bind root, so a test of a denied file becomes nobody for

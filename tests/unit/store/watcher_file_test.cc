@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "unit/fixture.h"
 #include "unit/store/scratch.h"
 
 namespace tidemark::store {
@@ -11,7 +12,7 @@ namespace {
 
 using model::SmapsField;
 
-constexpr const char* kFixture = TIDEMARK_FIXTURES "/memory-watcher/v0.1.db";
+const std::string kFixture = test::fixture_path("memory-watcher/v0.1.db");
 
 constexpr const char* kOldRanges =
     "CREATE TABLE range(id INTEGER PRIMARY KEY, \"from\" INTEGER NOT NULL, "

@@ -4,6 +4,7 @@
 #include "store/flat_writer.h"
 #include "store/watcher_file.h"
 #include "store/watcher_writer.h"
+#include "unit/fixture.h"
 #include "unit/store/scratch.h"
 
 namespace tidemark::store {
@@ -79,8 +80,9 @@ TEST(WatcherWriter, HasTheTypesAndTheIndexItsToolsExpect) {
   }
   base::Result<Database> database = Database::open(path, OpenMode::ReadWrite);
   ASSERT_TRUE(database);
-  ASSERT_TRUE(database->execute("ATTACH '" TIDEMARK_FIXTURES
-                                "/memory-watcher/v0.1.db' AS theirs"));
+  ASSERT_TRUE(database->execute("ATTACH '" +
+                                test::fixture_path("memory-watcher/v0.1.db") +
+                                "' AS theirs"));
   for (const char* table :
        {"process", "memory_range", "measurement", "data", "system_memory"}) {
     const auto columns = [&](const char* whose) {

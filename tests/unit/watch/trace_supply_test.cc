@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "unit/analysis/traces.h"
+#include "unit/fixture.h"
 
 namespace tidemark::watch {
 namespace {
@@ -11,7 +12,7 @@ using analysis::Tracing;
 
 source::Roots fixture_roots() {
   base::Result<source::Roots> roots =
-      source::open_roots(TIDEMARK_FIXTURES "/host-6.18/proc");
+      source::open_roots(test::fixture_path("host-6.18/proc"));
   return std::move(*roots);
 }
 

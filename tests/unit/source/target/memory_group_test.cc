@@ -6,6 +6,7 @@
 #include <string>
 
 #include "unit/child.h"
+#include "unit/fixture.h"
 #include "unit/source/target/groups.h"
 
 namespace tidemark::source {
@@ -35,7 +36,7 @@ MemoryGroup opened(const GroupPlace& place) {
 }
 
 MemoryGroup captured(CgroupVersion version, const std::string& path) {
-  return opened(place_of(version, std::string(TIDEMARK_FIXTURES) + "/" + path));
+  return opened(place_of(version, test::fixture_path(path)));
 }
 
 TEST(MemoryGroup, ReadsTheAccountOfV2) {

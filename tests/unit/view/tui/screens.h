@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "unit/fixture.h"
 #include "view/tui/canvas.h"
 
 namespace tidemark::view::tui {
@@ -15,8 +16,7 @@ namespace tidemark::view::tui {
 // Compared with tests/fixtures/tui/NAME.txt. With TIDEMARK_UPDATE_TUI set the
 // file is written instead, to be read before it is kept.
 inline void expect_screen(const Canvas& canvas, const std::string& name) {
-  const std::string path =
-      std::string(TIDEMARK_FIXTURES "/tui/") + name + ".txt";
+  const std::string path = test::fixture_path("tui/" + name + ".txt");
   if (std::getenv("TIDEMARK_UPDATE_TUI") != nullptr) {
     std::ofstream(path) << canvas.to_text();
     return;
