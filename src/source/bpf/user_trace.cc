@@ -415,6 +415,8 @@ model::TraceFaults UserTrace::faults_so_far(model::TraceFaults faults) const {
   faults.lost_events = seen.lost_pages + seen.lost_records;
   faults.out_of_range += seen.out_of_range;
   faults.table_full += seen.processes_full;
+  faults.verified_stacks = seen.verified_stacks;
+  faults.wrong_stacks = seen.wrong_stacks;
   faults.missed_events =
       recursion_misses({bpf_program__fd(skeleton_->progs.on_alloc),
                         bpf_program__fd(skeleton_->progs.on_free)});
