@@ -48,15 +48,15 @@ const volatile __u32 least_shift = 6;  // one page in 2^6 when there is time
 
 __u32 is_on = 0;
 __u64 page_array = 0;  // address of the struct of frame 0
-__u32 page_struct_bytes = 64;
 // Granules with marks of blocks in them. Their pages may be given back one by
 // one, and of those the sample says nothing. So small that it stays in a cache.
-__u64 block_granules[TM_USER_GRANULE_WORDS] = {};
+__u64 block_granules[TM_USER_GRANULE_WORDS] __attribute__((aligned(64))) = {};
 __u64 samples_per_second = 4000;  // as user space can unwind
 __s64 allowance = 4000;           // samples that may be told of now
 __u64 allowance_ns = 0;
 struct tm_user_faults faults = {};
-struct tm_user_density density = {};
+// Not in a cache line that all read.
+struct tm_user_density density __attribute__((aligned(64))) = {};
 struct tm_known_page known = {};
 
 struct {
@@ -104,6 +104,8 @@ int look_around(void* context) {
 // --- marks -------------------------------------------------------------------
 
 static __always_inline __u64 frame_of(__u64 page) {
+  // A constant once it is loaded, by which one of the two is left.
+  const __u32 page_struct_bytes = bpf_core_type_size(struct page);
   if (page_struct_bytes == 64) return (page - page_array) >> 6;
   return (page - page_array) / page_struct_bytes;
 }
