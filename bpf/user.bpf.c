@@ -33,7 +33,7 @@ enum {
   // must be read while it lives.
   kUrgentSamples = 8,
   // Later so many together: waking somebody costs more than a sample does.
-  kWakeEvery = 64,
+  kWakeEvery = 256,
   kKnownStacks = 256,
   kVerifyEvery = 1024,
 };
