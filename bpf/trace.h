@@ -10,7 +10,6 @@ enum {
   TM_CODE_RANGES = 32,
   TM_COMMAND_BYTES = 240,
   TM_SIGNATURES = 8192, /* for each CPU */
-  TM_SIGNATURE_WORDS = 320,
   TM_FRAMES_PER_CHUNK = 1024,
   /* Frames of one entry of the table of sections: 128 MiB. */
   TM_SECTION_SHIFT = 15,

@@ -20,6 +20,10 @@ enum {
   /* Frames whose marks lie together, and the words they take. */
   TM_USER_SECTION_SHIFT = 15,
   TM_USER_WORDS = (1 << TM_USER_SECTION_SHIFT) / 64,
+  /* 2 MiB of frames, and of how many sections those with marks of blocks are
+   * named each by a bit of its own: of 128 GiB. */
+  TM_USER_GRANULE_SHIFT = TM_USER_SECTION_SHIFT - 6,
+  TM_USER_GRANULE_WORDS = 1024,
   TM_USER_RING_BYTES = 16 << 20,
   /* How much rarer than asked for pages may be sampled: 2^10 times. */
   TM_USER_MOST_RARER = 10,
@@ -95,4 +99,6 @@ struct tm_user_faults {
   __u64 lost_records; /* of all other kinds */
   __u64 out_of_range;
   __u64 processes_full;
+  __u64 verified_stacks; /* of the kernel's: known again, and unwound as well */
+  __u64 wrong_stacks;
 };

@@ -4,6 +4,7 @@ dracut built: by dracut's own module, which starts us as memstrack, and by ours.
 In each a hook loads modules and gives them something to hold.
 """
 
+import functools
 import os
 import pathlib
 import re
@@ -97,8 +98,8 @@ mksquashfs /squash /usr/lib/dracut/modules.d/98boottest/some.squashfs -quiet \\
 """.replace("FILE_BYTES", str(FILE_PAGES * 4096))
 
 
-def boot(series, modules, files, kernel_arguments):
-    """What the guest has left, a guest.Ran."""
+def image(series, modules, files):
+    """An initramfs with the hooks of this test."""
     booted = guest.kernel(series)
     started = time.monotonic()
     hooks = f"{dracut.MODULES}/98boottest"
@@ -107,7 +108,14 @@ def boot(series, modules, files, kernel_arguments):
              "usr/bin/tidemark": pathlib.Path(TIDEMARK), **files}
     archive = dracut.image(booted, ("base", "rootfs-block", "udev-rules", "boottest",
                                     *modules), files, SQUASH, DRIVERS)
-    built = time.monotonic() - started
+    print(f"Linux {booted.version}: an image of {len(archive) >> 20} MiB in "
+          f"{time.monotonic() - started:.1f} s", file=sys.stderr)
+    return archive
+
+
+def boot(series, archive, kernel_arguments):
+    """What the guest has left, a guest.Ran."""
+    booted = guest.kernel(series)
     with tempfile.NamedTemporaryFile() as disk:
         disk.write(dracut.disk(ROOT))
         disk.flush()
@@ -119,8 +127,8 @@ def boot(series, modules, files, kernel_arguments):
         ) as running:
             running.wait(300)
             ran = guest.Ran(running.outputs(), running.console(), running.seconds())
-    print(f"Linux {booted.version}: an image of {len(archive) >> 20} MiB in {built:.1f} s, "
-          f"booted and ended in {ran.seconds:.1f} s", file=sys.stderr)
+    print(f"Linux {booted.version} booted and ended in {ran.seconds:.1f} s",
+          file=sys.stderr)
     return ran
 
 
@@ -182,26 +190,32 @@ class Checks:
         self.assertEqual(self.ran.text("comm"), self.comm + "\n")
 
 
-class ByDracutsOwnModule(Checks, unittest.TestCase):
+@functools.cache  # For both of its levels.
+def dracuts_own_image():
+    return image("6.1", ("systemd", "systemd-initrd", "dracut-systemd", "memstrack"),
+                 {"usr/bin/memstrack": "-> tidemark"})
+
+
+class OfDracutsOwnModule(Checks):
     """99memstrack as Debian ships it, with systemd; Linux 6.1."""
     comm = "memstrack"
-    reports = ["module_summary", "module_top"]
 
     @classmethod
     def setUpClass(cls):
         try:
             cls.ran = boot(
-                "6.1", ("systemd", "systemd-initrd", "dracut-systemd", "memstrack"),
-                {"usr/bin/memstrack": "-> tidemark"},
-                "rd.memdebug=5 systemd.journald.forward_to_console=1")
+                "6.1", dracuts_own_image(),
+                f"rd.memdebug={cls.level} systemd.journald.forward_to_console=1")
         except guest.Unavailable as reason:
             raise unittest.SkipTest(str(reason)) from None
         cls.report = cls.ran.text("report")
 
     def test_dracut_prints_it(self):
         self.assertRegex(self.ran.console, r"Started.*memstrack\.service")
-        self.assertRegex(self.ran.console,
-                         r"dracut-pre-pivot\[\d+\]: =+ Report format module_top END")
+        for report in self.reports:
+            self.assertRegex(
+                self.ran.console,
+                rf"dracut-pre-pivot\[\d+\]: =+ Report format {report} END")
 
     def test_modules_have_what_they_hold(self):
         held = held_by_zram(self.ran)
@@ -210,6 +224,27 @@ class ByDracutsOwnModule(Checks, unittest.TestCase):
         self.assertAlmostEqual(of_zram, held, delta=held * 0.02)
         for module in loadable("6.1", "squashfs", "loop", "overlay", "ext4"):
             self.assertGreater(pages_of(self.report, module), 0, module)
+
+
+class ByDracutsOwnModule(OfDracutsOwnModule, unittest.TestCase):
+    level = 5
+    reports = ["module_summary", "module_top"]
+
+    def test_the_largest_stacks_of_modules_follow(self):
+        tops = self.report[self.report.index("Report format module_top"):]
+        self.assertRegex(tops, r"(?m)^Top stack usage of module zsmalloc:\n"
+                               r"  Pages: \d+ \(peak: \d+\)\n"
+                               r"    \S+ \(0x[0-9a-f]+\) Pages: \d+ \(peak: \d+\)$")
+
+
+class ByDracutsOwnModuleInShort(OfDracutsOwnModule, unittest.TestCase):
+    level = 4
+    reports = ["module_summary"]
+
+    def test_it_has_no_stacks(self):
+        self.assertNotIn("Top stack usage", self.report)
+        lines = [line for line in self.report.splitlines() if line]
+        self.assertTrue(all(line.startswith(("Module ", "=")) for line in lines), lines)
 
 
 class ByOurModule(Checks, unittest.TestCase):
@@ -223,7 +258,7 @@ class ByOurModule(Checks, unittest.TestCase):
         files = {f"{folder}/{path.name}": path for path in OURS.glob("*.sh")}
         try:
             cls.ran = boot(
-                "6.12", ("tidemark",), files,
+                "6.12", image("6.12", ("tidemark",), files),
                 "rd.tidemark=3 trace_event=kmem:mm_page_alloc,kmem:mm_page_free "
                 "trace_options=stacktrace trace_clock=mono trace_buf_size=16M")
         except guest.Unavailable as reason:

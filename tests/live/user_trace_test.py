@@ -147,6 +147,16 @@ class UserTrace(unittest.TestCase):
             self.assertGreater(share(task, "take_big", "peak_pages"), 48 * MIB)
             self.expect_shares(report, task, {"take_small": 32 * MIB})
 
+    def test_huge_pages_that_are_given_back_page_by_page_are_gone(self):
+        with Stepper(built("shares.c", "gcc"), "split") as target:
+            with Tracer("--user", target.pid, "--json") as tracer:
+                target.step()
+                target.step()
+                report = tracer.json()
+            task = task_of(report, target.pid)
+        self.assertGreater(share(task, "take_huge", "peak_pages"), 48 * MIB)
+        self.assertLess(share(task, "take_huge"), 1 * MIB)
+
     def test_a_command_is_shown_as_it_stood_at_its_peak(self):
         done = run("trace", "--user", "--format", "folded", "--",
                    built("shares.c", "gcc"), input="\n\n\n")

@@ -3,6 +3,7 @@
 //
 //   shares            big 96 MiB, small 32 MiB; drops big; mapped 24 MiB of a
 //   file shares jit        48 MiB touched by code that is made at run time
+//   shares split      huge 64 MiB; its huge pages are parted and given back
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -79,6 +80,13 @@ APART char* run_made_code(void) {
   return at;
 }
 
+// Advice for a part of a huge page has the kernel part it.
+APART void drop_in_parts(char* huge) {
+  for (size_t i = 0; i < 64 * MIB; i += 2 * MIB)
+    if (madvise(huge + i, 4096, MADV_COLD) != 0) exit(1);
+  if (madvise(huge, 64 * MIB, MADV_DONTNEED) != 0) exit(1);
+}
+
 static void step(void) {
   puts("done");
   fflush(stdout);
@@ -89,6 +97,13 @@ int main(int argc, char** argv) {
   step();
   if (argc > 1 && strcmp(argv[1], "jit") == 0) {
     run_made_code();
+    step();
+    return 0;
+  }
+  if (argc > 1 && strcmp(argv[1], "split") == 0) {
+    char* huge = take_huge();
+    step();
+    drop_in_parts(huge);
     step();
     return 0;
   }

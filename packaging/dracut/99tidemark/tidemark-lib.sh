@@ -19,6 +19,8 @@ tidemark_run=/run/initramfs
 tidemark_pid=$tidemark_run/tidemark.pid
 # shellcheck disable=SC2034
 tidemark_ready=$tidemark_run/tidemark.ready
+# What the tracer says of its own troubles.
+tidemark_said=$tidemark_run/tidemark.log
 
 # Prints the reports that are asked for; nothing when none is.
 tidemark_reports() {
@@ -34,6 +36,30 @@ tidemark_reports() {
       esac
       ;;
   esac
+}
+
+# tidemark_tell_end STATUS: why there is no trace, in the tracer's words where it
+# has left some.
+tidemark_tell_end() {
+  case $1 in
+    127) tidemark_why="there is no such program" ;;
+    *)
+      if [ "$1" -gt 128 ]; then
+        tidemark_why="by signal $(($1 - 128))"
+      else
+        tidemark_why="with status $1"
+      fi
+      ;;
+  esac
+  warn "tidemark: the tracer has ended ($tidemark_why): no trace of this boot"
+  tidemark_repeat
+}
+
+tidemark_repeat() {
+  [ -s "$tidemark_said" ] || return 0
+  while read -r tidemark_line; do
+    warn "$tidemark_line"
+  done <"$tidemark_said"
 }
 
 tidemark_out() {

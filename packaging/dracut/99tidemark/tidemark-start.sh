@@ -14,14 +14,22 @@ if [ -n "$tidemark_asked" ] && [ ! -e "$tidemark_pid" ]; then
     trap '' HUP
     exec tidemark trace --notui --quiet --early --refresh 1s \
       --report "$tidemark_asked" --ready "$tidemark_ready" \
-      -o "$(tidemark_out)" </dev/null >/dev/null
+      -o "$(tidemark_out)" </dev/null >/dev/null 2>"$tidemark_said"
   ) &
-  echo $! >"$tidemark_pid"
+  tidemark_tracer=$!
+  echo "$tidemark_tracer" >"$tidemark_pid"
   tidemark_tries=0
   until [ -e "$tidemark_ready" ]; do
     tidemark_tries=$((tidemark_tries + 1))
-    if [ "$tidemark_tries" -gt 100 ] || ! kill -0 "$(cat "$tidemark_pid")"; then
-      warn "tidemark: the trace does not begin"
+    if ! kill -0 "$tidemark_tracer" 2>/dev/null; then
+      wait "$tidemark_tracer"
+      tidemark_tell_end $?
+      # Nothing is left to end and to print.
+      rm -f "$tidemark_pid"
+      break
+    fi
+    if [ "$tidemark_tries" -gt 100 ]; then
+      warn "tidemark: the trace has not begun after ten seconds; it goes on trying"
       break
     fi
     sleep 0.1

@@ -30,7 +30,9 @@ base::Status find_page_array(Skeleton& skeleton) {
   base::Result<uint64_t> array = page->array_address(skeleton.bss->known);
   if (!array) return array.error();
   skeleton.bss->page_array = *array;
-  skeleton.data->page_struct_bytes = skeleton.bss->known.page_struct_bytes;
+  if constexpr (requires { skeleton.data->page_struct_bytes; }) {
+    skeleton.data->page_struct_bytes = skeleton.bss->known.page_struct_bytes;
+  }
   return base::Ok{};
 }
 

@@ -12,33 +12,47 @@
 namespace tidemark::source {
 
 // How many samples a second may be told of, so that unwinding takes a tenth of
-// a CPU, by what it took of late.
+// a CPU: of all the time that has passed, or of the first second while that
+// lasts. Files of programs are read for the first samples; that is part of it,
+// so fewer follow then, but no measure of what those will cost.
 class UnwindingBudget {
  public:
   void spent(uint64_t ns) {
     total_ns_ += ns;
-    recent_ns_ += ns;
+    recent_ns_ += std::min(ns, kLongestNs);
     constexpr uint64_t kMany = 512;
     if (++recent_count_ < kMany) return;
     recent_ns_ /= 2;
     recent_count_ /= 2;
   }
-  // Reading the files of a program comes once, and is no measure of what
-  // follows.
-  uint64_t samples_per_second() const {
-    constexpr uint64_t kShareNs = 100'000'000;  // of each second
-    constexpr uint64_t kFilesNs = 100'000'000;
-    if (total_ns_ < kFilesNs || recent_ns_ == 0) return kMost;
-    return std::clamp(kShareNs * recent_count_ / recent_ns_, kFewest, kMost);
+  // What is left may be asked for at once, so that what was spent does not pass
+  // the share but by what is under way and the least.
+  uint64_t samples_per_second(uint64_t elapsed_ns) const {
+    const uint64_t allowed_ns =
+        std::max(elapsed_ns / 1000, uint64_t{1'000'000}) *
+        (kSecondNs / 1'000'000);
+    const uint64_t left_ns = allowed_ns - std::min(allowed_ns, total_ns_);
+    const uint64_t mean_ns = std::max(recent_ns_ / recent_count_, uint64_t{1});
+    return std::clamp(std::clamp(left_ns, kLeastNs, kSecondNs) / mean_ns,
+                      kFewest, kMost);
   }
   uint64_t total_ns() const { return total_ns_; }
 
  private:
+  // Of each second. The least, and what is under way when it is spent, are the
+  // rest of the tenth.
+  static constexpr uint64_t kSecondNs = 80'000'000;
+  // Whatever was spent: where files take it all, as they do while many run, a
+  // sample of next to nothing would tell nothing of the first second.
+  static constexpr uint64_t kLeastNs = 10'000'000;
   static constexpr uint64_t kFewest = 100;
   static constexpr uint64_t kMost = 4000;
+  // Of a sample itself; beyond that it is files.
+  static constexpr uint64_t kLongestNs = 200'000;
   uint64_t total_ns_ = 0;
-  uint64_t recent_ns_ = 0;
-  uint64_t recent_count_ = 0;
+  // As if some had come: what a stack takes on most machines.
+  uint64_t recent_count_ = 64;
+  uint64_t recent_ns_ = 64 * kSecondNs / kMost;
 };
 
 // How much of the stacks of a process is worth copying: a step more than was

@@ -89,6 +89,7 @@ class UserTrace : public LiveTrace {
   bool read_space(int32_t pid, Process& process);
   bool recall_space(int32_t pid, uint64_t time_ns, Process& process);
   void tell_depth(int32_t pid, uint32_t steps) const;
+  void tell_rate() const;
   void add_named(std::string_view symbol, std::vector<uint32_t>& frames);
   void fill_user(model::TraceUser& user) const;
   model::TraceFaults faults_so_far(model::TraceFaults faults) const;
@@ -367,6 +368,15 @@ void UserTrace::take(const tm_user_taken& taken) {
   block.user_frames = frames;
   account_->take(block);
   budget_.spent(thread_cpu_ns() - started_ns);
+  tell_rate();
+}
+
+// After each sample: many may wait, and more come meanwhile.
+void UserTrace::tell_rate() const {
+  __atomic_store_n(
+      &skeleton_->data->samples_per_second,
+      budget_.samples_per_second(base::monotonic_ns() - started_ns_),
+      __ATOMIC_RELAXED);
 }
 
 void UserTrace::go() {
@@ -378,8 +388,7 @@ void UserTrace::go() {
 void UserTrace::drain() {
   if (code_) code_->drain();
   ring_buffer__consume(ring_.get());
-  __atomic_store_n(&skeleton_->data->samples_per_second,
-                   budget_.samples_per_second(), __ATOMIC_RELAXED);
+  tell_rate();
 }
 
 void UserTrace::freeze() {
@@ -415,6 +424,8 @@ model::TraceFaults UserTrace::faults_so_far(model::TraceFaults faults) const {
   faults.lost_events = seen.lost_pages + seen.lost_records;
   faults.out_of_range += seen.out_of_range;
   faults.table_full += seen.processes_full;
+  faults.verified_stacks = seen.verified_stacks;
+  faults.wrong_stacks = seen.wrong_stacks;
   faults.missed_events =
       recursion_misses({bpf_program__fd(skeleton_->progs.on_alloc),
                         bpf_program__fd(skeleton_->progs.on_free)});
