@@ -349,6 +349,7 @@ Canvas Top::draw(uint64_t now_ns) const {
   frame.tabs = tabs();
   frame.state = state_words();
   frame.hints = active().hints(now);
+  frame.status_end = active().status_end(now);
   frame.has_ledger_line = active().has_ledger_line();
   if (prompt_ != Prompt::None) {
     frame.status =

@@ -491,7 +491,7 @@ TEST(Top, ZoomsTheTimelineRoundTheMoment) {
 }
 
 TEST(Top, SaysWhatHappenedAtTheMoment) {
-  Top top({}, 80, 24);
+  Top top({}, 132, 40);
   top.take(example_replay());
   press(top, U'5');
   EXPECT_NE(top.draw(kNowNs).to_text().find("exit osm2pgsql (41877)"),
