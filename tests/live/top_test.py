@@ -166,6 +166,15 @@ class TopTest(unittest.TestCase):
             terminal.keys("u", "q")
             terminal.wait_for("left 0")
 
+    def find_row(self, terminal, words):
+        """Chooses a row that may be below the screen, or not be read yet."""
+        end = time.monotonic() + SECONDS
+        while not any(words in line for line in terminal.screen().splitlines()
+                      if line.startswith(">")):
+            self.assertLess(time.monotonic(), end, terminal.screen())
+            terminal.keys("/", words, "Enter")
+            time.sleep(0.3)
+
     def test_shows_vms_with_what_their_guests_use(self):
         with tempfile.TemporaryDirectory() as folder:
             vm = StandIn(folder, "qemu-system-x86_64", "ok", f"{folder}/socket")
@@ -174,8 +183,8 @@ class TopTest(unittest.TestCase):
                 with self.top(columns=132, rows=40) as terminal:
                     terminal.wait_for("6 VMs")
                     terminal.keys("6")
-                    terminal.wait_for(f"p:{vm.pid}")
-                    terminal.keys("/", f"p:{vm.pid}", "Enter", "Right")
+                    self.find_row(terminal, f"p:{vm.pid}")
+                    terminal.keys("Right")
                     terminal.wait_for("guest used")
                     terminal.keys("s")
                     terminal.wait_for("sorted by HELD")

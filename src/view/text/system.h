@@ -37,7 +37,6 @@ std::string system_explanation(const analysis::SystemReport& report,
                                const TextStyle& style);
 // The same of the columns that are of one kind of memory.
 std::string system_explanation_of(const analysis::SystemReport& report,
-                                  model::Category kind,
-                                  const TextStyle& style);
+                                  model::Category kind, const TextStyle& style);
 
 }  // namespace tidemark::view

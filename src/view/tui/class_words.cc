@@ -107,7 +107,7 @@ uint64_t bound_of(const TopSnapshot& snapshot, const Census& census,
 }
 
 std::string anon_words(const TopSnapshot& snapshot, const Census& census) {
-  const std::string all =
+  std::string all =
       "≤" + base::short_size(bound_of(snapshot, census, Category::Anon)) + " " +
       std::string(words_of(Category::Anon).frees);
   if (!census.is_counted() || snapshot.playback) return all;

@@ -64,7 +64,7 @@ void add_process(const TopSnapshot& snapshot, size_t index,
 // "postgres shared_buffers": who has most of it, and its name.
 std::string object_words(const TopSnapshot& snapshot,
                          const analysis::TopGrower& grower) {
-  const std::string name(base::base_name(grower.name));
+  std::string name(base::base_name(grower.name));
   if (!grower.holder) return name;
   const auto holder = std::ranges::find(snapshot.sample.processes,
                                         *grower.holder, &model::Process::id);
