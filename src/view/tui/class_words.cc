@@ -68,7 +68,7 @@ constexpr KindWords kKindWords[] = {
     {Category::Unnamed, "pages that no source explains", ""},
 };
 
-const KindWords& words_of(Category kind) {
+const KindWords& kind_words(Category kind) {
   return *std::ranges::find(kKindWords, kind, &KindWords::kind);
 }
 
@@ -109,7 +109,7 @@ uint64_t bound_of(const TopSnapshot& snapshot, const Census& census,
 std::string anon_words(const TopSnapshot& snapshot, const Census& census) {
   std::string all =
       "≤" + base::short_size(bound_of(snapshot, census, Category::Anon)) + " " +
-      std::string(words_of(Category::Anon).frees);
+      std::string(kind_words(Category::Anon).frees);
   if (!census.is_counted() || snapshot.playback) return all;
   const TopLedgerPart* owner = largest_owner(*census.ledger(), Category::Anon);
   if (owner == nullptr) return all;
@@ -173,7 +173,7 @@ std::string counted_text(const TopSnapshot& snapshot, const Census& census,
 std::string come_back_words(const TopSnapshot& snapshot, const Census& census,
                             Category kind) {
   const std::string name = std::string(class_name(kind)) + ": ";
-  const KindWords& words = words_of(kind);
+  const KindWords& words = kind_words(kind);
   if (words.frees.empty()) return name + unknown_words(kind);
   if (kind == Category::Anon) return name + anon_words(snapshot, census);
   return name + "≤" + base::short_size(bound_of(snapshot, census, kind)) + " " +
@@ -192,7 +192,7 @@ std::vector<std::string> explain_kind(const TopSnapshot& snapshot,
       signed_size(bytes).substr(bytes > 0),
       static_cast<double>(bytes) * 100.0 /
           static_cast<double>(std::max<uint64_t>(account.total_bytes, 1)));
-  text += paragraph(style, words_of(kind).what) + "\n" +
+  text += paragraph(style, kind_words(kind).what) + "\n" +
           counted_text(snapshot, census, kind, style) + "\n";
   const std::optional<analysis::SystemReport> report =
       analysis::make_system_report(snapshot.sample);

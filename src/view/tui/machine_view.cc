@@ -24,8 +24,10 @@ using analysis::TopMachine;
 using analysis::TopSnapshot;
 using model::Category;
 
-// Where stalls and growers begin on a wide screen.
-constexpr int kRightColumn = 80;
+// Where stalls and growers begin on a wide screen; owners have what is left.
+int right_column(int columns) {
+  return std::max(80, columns / 2);
+}
 constexpr int kWideColumns = 132;
 constexpr int kWideRows = 28;
 // Of a class on a narrow screen, where several stand side by side.
@@ -57,7 +59,7 @@ std::vector<KindPlace> kind_places(int columns, const Area& area,
   if (is_wide(columns, area)) {
     for (size_t i = 0; i < count; ++i)
       places.push_back(
-          {0, area.top + 5 + static_cast<int>(i), kRightColumn - 1});
+          {0, area.top + 5 + static_cast<int>(i), right_column(columns) - 1});
     return places;
   }
   const int across = std::max(1, (columns - 2) / kLegendCell);
@@ -323,7 +325,7 @@ void MachineView::draw_class(Canvas& canvas, const Scene& scene,
       paint(Role::Plain));
   put_growth(canvas, 46, row, kind.growth_bytes);
   if (!census_.ledger() || scene.snapshot->playback) return;
-  canvas.put_within(49, row, kRightColumn - 50,
+  canvas.put_within(49, row, right_column(columns_) - 50,
                     mostly_words(*census_.ledger(), kind.kind),
                     paint(Role::Dim));
 }
@@ -342,7 +344,7 @@ int MachineView::draw_table(Canvas& canvas, const Scene& scene,
     ++row;
     draw_class(canvas, scene, rows_[i], account, row);
     if (kinds_.is_chosen(i))
-      draw_chosen(canvas, scene.look, 0, row, kRightColumn - 1);
+      draw_chosen(canvas, scene.look, 0, row, right_column(columns_) - 1);
     left -= static_cast<uint64_t>(rows_[i].bytes);
   }
   ++row;
@@ -395,7 +397,7 @@ void MachineView::draw_wide(Canvas& canvas, const Scene& scene) const {
                     columns - 2);
   }
   const int table_end = draw_table(canvas, scene, account);
-  const int right = kRightColumn;
+  const int right = right_column(columns_);
   const int room = columns - right - 1;
   draw_stalls(canvas, scene, {right, area_.top + 4, room, 6});
   const int rule = std::max(table_end, area_.top + 19);

@@ -37,8 +37,8 @@ struct KindSum {
 };
 using RowSums = std::map<std::string, KindSum>;
 
-std::string row_name(const model::Process& process, Category kind,
-                     TimelineGroup by) {
+std::string grouped_name(const model::Process& process, Category kind,
+                         TimelineGroup by) {
   if (by == TimelineGroup::Program) return analysis::display_name(process);
   if (by == TimelineGroup::Cgroup) return process.cgroup_path;
   return std::string(model::category_name(kind));
@@ -69,7 +69,7 @@ RowSums sums_at(const TopTimeline& timeline, const TopSnapshot& whole,
       const uint64_t bytes = detail.is_scanned ? use.rss_bytes : use.pss_bytes;
       now.swap_bytes += use.swap_pss_bytes;
       if (bytes == 0) continue;
-      KindSum& sum = sums[row_name(processes[i], use.category, now.by)];
+      KindSum& sum = sums[grouped_name(processes[i], use.category, now.by)];
       sum.kind = use.category;
       sum.bytes += bytes;
       sum.private_bytes += std::min(use.private_bytes, bytes);
@@ -217,7 +217,7 @@ TimelineTable::TimelineTable(Canvas& canvas, const Look& look,
 TimelineTable::Layout TimelineTable::layout_of(int columns, bool is_whole) {
   Layout layout;
   if (columns >= 132) {
-    layout = {12, 44, 51, 61, 70, 80, 83, 26, columns - 21, 20};
+    layout = {12, 44, 51, 61, 70, 80, 83, columns - 106, columns - 21, 20};
   } else if (columns >= 72) {
     layout = {1, 33, 0, 0, 0, 42, 45, columns - 46, 0, 0};
   } else if (columns >= 60) {
