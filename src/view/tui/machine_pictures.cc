@@ -322,6 +322,8 @@ std::string residue_trend(const TopSnapshot& snapshot, const Census& census,
                           bool is_counted) {
   std::optional<int64_t> growth = growth_of(snapshot, Category::Unnamed);
   std::string span = span_words(snapshot);
+  // Of one moment nothing is steady.
+  if (!snapshot.history || snapshot.history->span_ns() == 0) growth.reset();
   if (is_counted) {
     const std::optional<Census::Growth> counted = census.unnamed_growth();
     growth.reset();

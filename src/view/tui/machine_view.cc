@@ -158,8 +158,11 @@ std::optional<Category> MachineView::chosen_kind() const {
 void MachineView::explain(const Scene& scene) {
   const std::optional<Category> kind = chosen_kind();
   if (!kind) return;
-  text_.show(explain_kind(*scene.snapshot, census_, *kind, columns_ - 2),
-             area_);
+  std::vector<std::string> lines =
+      explain_kind(*scene.snapshot, census_, *kind, columns_ - 2);
+  for (std::string& line : lines)
+    line = bounds_for(scene.look, std::move(line));
+  text_.show(std::move(lines), area_);
 }
 
 Answer MachineView::open_owners(const Scene& scene) {

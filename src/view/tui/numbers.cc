@@ -1,5 +1,8 @@
 #include "view/tui/numbers.h"
 
+#include <string_view>
+#include <utility>
+
 #include "base/clock.h"
 #include "base/units.h"
 #include "view/text/style.h"
@@ -37,6 +40,18 @@ std::string time_of_day(uint64_t realtime_ns) {
   const std::string local = base::local_time(realtime_ns);
   const size_t begin = local.find('T');
   return begin == std::string::npos ? local : local.substr(begin + 1, 8);
+}
+
+std::string bounds_for(const Look& look, std::string words) {
+  if (!look.is_ascii()) return words;
+  for (const auto& [bound, ascii] :
+       {std::pair<std::string_view, std::string_view>{"≥", ">="},
+        {"≤", "<="}}) {
+    for (size_t at = words.find(bound); at != std::string::npos;
+         at = words.find(bound, at + ascii.size()))
+      words.replace(at, bound.size(), ascii);
+  }
+  return words;
 }
 
 std::string span_words(const analysis::TopSnapshot& snapshot) {

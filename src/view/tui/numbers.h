@@ -28,6 +28,9 @@ std::string growth_head(const analysis::TopSnapshot& snapshot);
 // "8G", "12.5G": a number of a scale, without the zeros that say how exact it
 // is.
 std::string scale_size(uint64_t bytes);
+// Words with their bounds as ASCII writes them, ">=" for `≥`, where that is all
+// there is: a cell that is folded has room for one character.
+std::string bounds_for(const Look& look, std::string words);
 // "10:31:08", local time.
 std::string time_of_day(uint64_t realtime_ns);
 

@@ -377,7 +377,10 @@ std::string TimelineView::status_end(const Scene& scene) const {
 }
 
 std::vector<KeyHint> TimelineView::hints(const Scene& scene) const {
-  std::vector<KeyHint> hints = {{"←→", "moment"}, {"p", "next peak"}};
+  // In ASCII arrows would look like the keys of the speed.
+  const bool is_ascii = scene.look.is_ascii();
+  std::vector<KeyHint> hints = {{is_ascii ? "arrows" : "←→", "moment"},
+                                {"p", "next peak"}};
   const bool is_recorded = scene.snapshot->playback.has_value();
   if (is_recorded)
     hints.insert(hints.end(), {{"Space", "play"}, {"<>", "speed"}});
@@ -388,15 +391,17 @@ std::vector<KeyHint> TimelineView::hints(const Scene& scene) const {
 }
 
 std::vector<HelpSection> TimelineView::help(const Scene& scene) const {
-  std::vector<HelpSection> sections = {{"MOMENT",
-                                        {{"← →  with Shift", "one column, ten"},
-                                         {"Home End", "first, last"},
-                                         {"p P", "next peak, previous"},
-                                         {"+ -", "half the time, twice"}}},
-                                       {"LOOK",
-                                        {{"g", "by kind, program, cgroup"},
-                                         {"/  n N", "find what happened"},
-                                         {"y", "copy this table"}}}};
+  std::vector<HelpSection> sections = {
+      {"MOMENT",
+       {{scene.look.is_ascii() ? "arrows, with Shift" : "← →  with Shift",
+         "one column, ten"},
+        {"Home End", "first, last"},
+        {"p P", "next peak, previous"},
+        {"+ -", "half the time, twice"}}},
+      {"LOOK",
+       {{"g", "by kind, program, cgroup"},
+        {"/  n N", "find what happened"},
+        {"y", "copy this table"}}}};
   if (!scene.snapshot->playback) return sections;
   sections.front().lines.push_back({"t", "go to a time: 00:41:12, peak, end"});
   sections.push_back(

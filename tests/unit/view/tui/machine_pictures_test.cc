@@ -23,6 +23,12 @@ TEST(MachinePictures, SayWhetherWhatNobodyExplainsGrows) {
       static_cast<int64_t>(1049 * kMb);
   EXPECT_NE(residue(snapshot, 80).find("+1.00G in 10 min"), std::string::npos)
       << residue(snapshot, 80);
+  auto short_history = std::make_shared<analysis::TopHistory>();
+  short_history->times_ns = {kNowNs};
+  short_history->machine = {snapshot.machine};
+  snapshot.history = short_history;
+  EXPECT_NE(residue(snapshot, 80).find("(trend ?)"), std::string::npos)
+      << "of one moment nothing is steady";
   snapshot.history.reset();
   EXPECT_NE(residue(snapshot, 80).find("(trend ?)"), std::string::npos);
 }

@@ -124,6 +124,17 @@ TEST(MachineView, ExplainsTheChosenClass) {
   EXPECT_TRUE(shows(top, "Every page of RAM, once"));
 }
 
+TEST(MachineView, WritesBoundsInAscii) {
+  Look look;
+  look.glyphs = GlyphSet::Ascii;
+  Top top(look, 132, 40);
+  top.take(example_snapshot());
+  press(top, U'2');
+  press(top, KeyCode::Down);
+  press(top, U'w');
+  EXPECT_TRUE(shows(top, "files: <=6.71G as memory is needed")) << text_of(top);
+}
+
 TEST(MachineView, TellsTheTrendOfTheResidueFromTwoCounts) {
   Top top = machine_of(*example_snapshot(), 80, 24);
   EXPECT_TRUE(shows(top, "no source explains (c: trend)")) << text_of(top);

@@ -93,6 +93,16 @@ TEST(TimelineView, CopiesTheTable) {
   EXPECT_NE(request.text.find("sum\t4.50G\n"), std::string::npos);
 }
 
+TEST(TimelineView, TellsArrowsFromKeysOfTheSpeedInAscii) {
+  Look look;
+  look.glyphs = GlyphSet::Ascii;
+  Top top(look, 80, 24);
+  top.take(example_replay());
+  press(top, U'5');
+  EXPECT_TRUE(shows(top, " arrows moment  p next peak  Space play  <> speed"))
+      << text_of(top);
+}
+
 TEST(TimelineView, CountsTheTicksOfARecording) {
   EXPECT_TRUE(shows(timeline_of(*example_replay()), "720 of 723 ticks"));
   EXPECT_TRUE(shows(timeline_of(*example_snapshot()), "self 1.4 % cpu"));
