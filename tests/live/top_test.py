@@ -188,6 +188,7 @@ class TopTest(unittest.TestCase):
                  "time.sleep(1)"],
                 check=True, capture_output=True, timeout=60)
             with self.top(file, columns=132, rows=40) as terminal:
+                terminal.wait_for("replay, paused")
                 terminal.keys("5", "t", "peak", "Enter")
                 screen = terminal.wait_for("At the peak")
                 self.assertRegex(screen, r"sum .* \+ .* not explained = .*"
