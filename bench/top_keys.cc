@@ -69,6 +69,33 @@ std::shared_ptr<const analysis::MapsReport> made_maps() {
                                  analysis::MapsSort::Pss));
 }
 
+// A count of classes with fifty owners each, and a day of a timeline.
+void add_count_and_timeline(analysis::TopSnapshot& snapshot) {
+  auto ledger = std::make_shared<analysis::TopLedger>();
+  ledger->tier = model::LedgerTier::Structs;
+  ledger->total_bytes = snapshot.machine->total_bytes;
+  for (size_t i = 0; i < model::kLedgerClassCount; ++i) {
+    const auto ledger_class = static_cast<model::LedgerClass>(i);
+    analysis::TopLedgerRow row;
+    row.name = model::ledger_class_label(ledger_class);
+    row.category = model::kCategories[i % model::kCategoryCount];
+    row.bytes = ledger->total_bytes / model::kLedgerClassCount;
+    row.part_count = 50;
+    for (size_t k = 0; k < row.part_count; ++k)
+      row.parts.push_back({"worker-" + std::to_string(k) + " (7)", k << 20});
+    ledger->rows.push_back(std::move(row));
+  }
+  snapshot.slow.ledger.value = std::move(ledger);
+  auto timeline = std::make_shared<analysis::TopTimeline>();
+  timeline->points.resize(86'400);
+  for (size_t i = 0; i < timeline->points.size(); ++i) {
+    timeline->points[i].elapsed_ns = i * kSecondNs;
+    timeline->points[i].kinds[0] = (i * 37 % 9000) << 20;
+  }
+  analysis::find_peaks(*timeline);
+  snapshot.timeline = std::move(timeline);
+}
+
 std::shared_ptr<analysis::TopSnapshot> made_snapshot() {
   auto snapshot = std::make_shared<analysis::TopSnapshot>();
   snapshot->target = "made";
@@ -100,6 +127,8 @@ std::shared_ptr<analysis::TopSnapshot> made_snapshot() {
       use.pss_bytes = use.rss_bytes = (i * 9) << 10;
       detail.kinds.push_back(use);
     }
+    detail.grown = {{model::Category::Heap, static_cast<int64_t>(i << 12)},
+                    {model::Category::Anon, static_cast<int64_t>(i << 11)}};
     snapshot->details.push_back(std::move(detail));
   }
   for (size_t i = 0; i < kGroups; ++i) {
@@ -111,6 +140,7 @@ std::shared_ptr<analysis::TopSnapshot> made_snapshot() {
   snapshot->machine.emplace();
   snapshot->machine->total_bytes = uint64_t{64} << 30;
   snapshot->maps = made_maps();
+  add_count_and_timeline(*snapshot);
   return snapshot;
 }
 
@@ -150,8 +180,18 @@ const std::vector<Step>& steps() {
         code(KeyCode::Enter)}},
       {"F Enter (no filter)", {letter(U'F'), code(KeyCode::Enter)}},
       {"2", {letter(U'2')}},
+      {"Down (class)", {code(KeyCode::Down)}},
+      {"w", {letter(U'w')}},
+      {"e", {letter(U'e')}},
+      {"Esc from it", {code(KeyCode::Escape)}},
       {"3", {letter(U'3')}},
       {"5", {letter(U'5')}},
+      {"g (by program)", {letter(U'g')}},
+      {"g (by cgroup)", {letter(U'g')}},
+      {"g (by kind)", {letter(U'g')}},
+      {"+", {letter(U'+')}},
+      {"-", {letter(U'-')}},
+      {"y", {letter(U'y')}},
       {"6", {letter(U'6')}},
       {"1", {letter(U'1')}},
       {"Enter (100,000 mappings)",

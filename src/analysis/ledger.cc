@@ -98,6 +98,7 @@ Ledger make_ledger(const LedgerInput& input, base::TextArena texts) {
   ledger.tier = tally.has_structs() ? model::LedgerTier::Structs
                                     : model::LedgerTier::Pages;
   ledger.total_bytes = tally.page_count() * input.page_bytes;
+  ledger.page_bytes = input.page_bytes;
   ledger.mapped_pages = tally.mapped_count();
   ledger.agreeing_pages = tally.agreeing_count();
   ledger.texts = std::move(texts);

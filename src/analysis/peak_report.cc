@@ -112,13 +112,15 @@ std::string image_name(const model::RecordedProcess& process) {
 
 // The group had far more from the beginning than the processes that were
 // recorded: its mark is that of others, or of files they read.
-bool has_others(const PeakInput& input) {
+bool has_others(const GroupMarks& marks, uint64_t first_seen_bytes) {
   constexpr uint64_t kMuch = uint64_t{64} << 20;
-  if (!input.first_group_charged_bytes || input.timeline->points.empty()) {
-    return false;
-  }
-  return *input.first_group_charged_bytes >
-         2 * seen_bytes(input.timeline->points.front()) + kMuch;
+  return marks.first_charged_bytes &&
+         *marks.first_charged_bytes > 2 * first_seen_bytes + kMuch;
+}
+
+bool has_others(const PeakInput& input) {
+  return !input.timeline->points.empty() &&
+         has_others(input.group, seen_bytes(input.timeline->points.front()));
 }
 
 // The kernel's marks above what was seen, largest first.
@@ -148,8 +150,8 @@ std::vector<PeakMark> marks_of(const PeakInput& input) {
       highest = std::max(highest, seen_bytes(point));
     // Others may have been in the group before us, and have set it.
     const uint64_t mark =
-        std::max(*group.peak_bytes, input.highest_group_mark_bytes.value_or(0));
-    const bool is_older = input.first_group_mark_bytes == mark;
+        std::max(*group.peak_bytes, input.group.highest_mark_bytes.value_or(0));
+    const bool is_older = input.group.first_mark_bytes == mark;
     marks.insert(marks.begin(), {"high-water mark of the cgroup", mark, highest,
                                  true, is_older});
   }
@@ -206,6 +208,24 @@ bool lacks_shares(const TimelinePoint& point) {
 uint64_t seen_bytes(const TimelinePoint& point) {
   return lacks_shares(point) ? std::max(point.pss_bytes, point.resident_bytes)
                              : point.pss_bytes;
+}
+
+void GroupMarks::add(const model::Cgroup& group) {
+  if (group.peak_bytes) {
+    highest_mark_bytes =
+        std::max(highest_mark_bytes.value_or(0), *group.peak_bytes);
+  }
+  if (std::exchange(has_first_, true)) return;
+  first_mark_bytes = group.peak_bytes.value;
+  first_charged_bytes = group.charged_bytes.value;
+}
+
+std::optional<uint64_t> own_group_mark(const GroupMarks& marks,
+                                       uint64_t first_seen_bytes) {
+  if (has_others(marks, first_seen_bytes) ||
+      marks.first_mark_bytes == marks.highest_mark_bytes)
+    return std::nullopt;
+  return marks.highest_mark_bytes;
 }
 
 std::optional<std::string> common_group(const model::Sample& sample) {

@@ -70,6 +70,24 @@ struct PeakReport {
   std::optional<model::Machine> machine;
 };
 
+// What their control group had when the recording began, its mark then, and the
+// highest mark of all ticks: it may have been set after the peak that was seen,
+// by what no sample saw.
+struct GroupMarks {
+  std::optional<uint64_t> first_mark_bytes;
+  std::optional<uint64_t> highest_mark_bytes;
+  std::optional<uint64_t> first_charged_bytes;
+  // Each reading of the group, in order of time.
+  void add(const model::Cgroup& group);
+
+ private:
+  bool has_first_ = false;
+};
+// The highest mark, where the recorded processes have set it: not others that
+// the group had far more of from the beginning, and not before the recording.
+std::optional<uint64_t> own_group_mark(const GroupMarks& marks,
+                                       uint64_t first_seen_bytes);
+
 struct PeakInput {
   std::string path;
   const model::RecordingInfo* info = nullptr;
@@ -83,12 +101,7 @@ struct PeakInput {
   const model::Sample* earlier = nullptr;  // some time before; may be null
   size_t earlier_index = 0;
   std::vector<model::ProcessMaxima> maxima;  // of the chosen processes
-  // What their control group had when the recording began, its mark then, and
-  // the highest mark of all ticks: it may have been set after the peak that was
-  // seen, by what no sample saw.
-  std::optional<uint64_t> first_group_mark_bytes;
-  std::optional<uint64_t> highest_group_mark_bytes;
-  std::optional<uint64_t> first_group_charged_bytes;
+  GroupMarks group;
   std::vector<Trend> growing;
   size_t row_limit = 20;  // objects with a row of their own
 };

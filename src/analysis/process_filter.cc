@@ -211,6 +211,14 @@ bool ProcessFilter::meets(const Condition& condition,
   return false;
 }
 
+bool ProcessFilter::has_sizes() const {
+  return std::ranges::any_of(choices_, [](const auto& all) {
+    return std::ranges::any_of(all, [](const Condition& condition) {
+      return condition.field >= Field::Pss && condition.field <= Field::Rss;
+    });
+  });
+}
+
 bool ProcessFilter::matches(const model::Process& process, const Use& use,
                             const std::vector<UserLabel>& users) const {
   return std::ranges::any_of(choices_, [&](const auto& all) {

@@ -27,6 +27,8 @@ class ProcessFilter {
 
   bool matches(const model::Process& process, const Use& use,
                const std::vector<UserLabel>& users) const;
+  // Whether it asks for sizes, which are others at each moment.
+  bool has_sizes() const;
 
  private:
   enum class Field : uint8_t {

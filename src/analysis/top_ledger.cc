@@ -62,6 +62,13 @@ void add_part(const model::LedgerRow& row, bool is_class, size_t most,
 
 }  // namespace
 
+std::array<uint64_t, model::kCategoryCount> kinds_in(const TopLedger& ledger) {
+  std::array<uint64_t, model::kCategoryCount> kinds{};
+  for (const TopLedgerRow& row : ledger.rows)
+    kinds[static_cast<size_t>(row.category)] += row.bytes;
+  return kinds;
+}
+
 // Rows come with their parts behind them, the largest part first.
 TopLedger make_top_ledger(const model::Ledger& ledger, LedgerBy by,
                           const TopLedgerLimits& limits) {
@@ -70,6 +77,7 @@ TopLedger make_top_ledger(const model::Ledger& ledger, LedgerBy by,
   top.tier = ledger.tier;
   top.tier_note = ledger.tier_note;
   top.total_bytes = ledger.total_bytes;
+  top.page_bytes = ledger.page_bytes;
   top.changed_pages = ledger.changed_pages;
   top.elapsed_ns = ledger.elapsed_ns;
   bool is_class = false;  // the last row without a parent

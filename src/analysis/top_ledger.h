@@ -2,6 +2,7 @@
 // have 20,000 rows, and `top` keeps it for minutes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ struct TopLedger {
   model::LedgerTier tier = model::LedgerTier::Counters;
   std::string tier_note;  // why not further
   uint64_t total_bytes = 0;
+  uint64_t page_bytes = 4096;
   uint64_t changed_pages = 0;
   uint64_t elapsed_ns = 0;
   // The largest first. With `other_bytes`, which so many rows have that are not
@@ -39,6 +41,8 @@ struct TopLedger {
   uint64_t other_bytes = 0;
   uint64_t other_count = 0;
 };
+// How much of each kind it counted; only of one that went by class.
+std::array<uint64_t, model::kCategoryCount> kinds_in(const TopLedger& ledger);
 
 struct TopLedgerLimits {
   size_t rows = 200;

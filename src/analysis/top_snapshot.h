@@ -13,6 +13,7 @@
 #include "analysis/process_use.h"
 #include "analysis/ps_report.h"
 #include "analysis/system_report.h"
+#include "analysis/top_growth.h"
 #include "analysis/top_history.h"
 #include "analysis/top_mappings.h"
 #include "analysis/top_slow.h"
@@ -28,6 +29,8 @@ struct TopDetail {
   std::vector<CategoryUse> kinds;   // of those mappings
   // shared_ptr: snapshots share them until they are read anew.
   std::shared_ptr<const std::vector<TopMapping>> largest;
+  // Those kinds that have grown in the last minutes, where they are known.
+  std::vector<KindGrowth> grown;
   // One read of its shares would stall it: its pages were only counted, and of
   // the kinds only RSS is known.
   bool is_scanned = false;
@@ -61,6 +64,8 @@ struct TopSnapshot {
   // Shared by many snapshots: it changes once in several seconds, and copying
   // that of 5,000 processes each second would cost more than reading them.
   std::shared_ptr<const TopHistory> history;
+  // Shared memory objects and slab caches that have grown in that time.
+  std::vector<TopGrower> growers;
   // Of a recording all of it, else the same minutes.
   std::shared_ptr<const TopTimeline> timeline;
   // What we cost: of a core since the last snapshot, in millionths, and RAM.

@@ -50,6 +50,8 @@ struct TopTimeline {
   uint64_t gap_count = 0;
   std::vector<TopEvent> events;         // in order of time
   std::optional<uint64_t> limit_bytes;  // of the control group it is in
+  // How high that group was at its highest, by the kernel; of a recording.
+  std::optional<uint64_t> mark_bytes;
 };
 
 // Highs that stand out: the sum falls behind each of them, and has risen before

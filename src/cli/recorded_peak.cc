@@ -39,19 +39,9 @@ base::Result<std::vector<analysis::Trend>> RecordedPeak::growing() {
 base::Status RecordedPeak::find_group_marks(analysis::PeakInput& input) const {
   const std::optional<std::string> path = analysis::common_group(*input.sample);
   if (!path) return base::Ok{};
-  bool is_first = true;
   return recording_.walk_cgroup(
-      *path, [&](int64_t, const model::Cgroup& group) {
-        if (group.peak_bytes) {
-          input.highest_group_mark_bytes = std::max(
-              input.highest_group_mark_bytes.value_or(0), *group.peak_bytes);
-        }
-        if (!std::exchange(is_first, false)) return;
-        if (group.peak_bytes) input.first_group_mark_bytes = *group.peak_bytes;
-        if (group.charged_bytes) {
-          input.first_group_charged_bytes = *group.charged_bytes;
-        }
-      });
+      *path,
+      [&](int64_t, const model::Cgroup& group) { input.group.add(group); });
 }
 
 base::Result<analysis::PeakReport> RecordedPeak::report(

@@ -65,6 +65,7 @@ struct Ledger {
   LedgerTier tier = LedgerTier::Counters;
   std::string tier_note;  // why not further
   uint64_t total_bytes = 0;
+  uint64_t page_bytes = 4096;
   // Those without a parent add up to the total, to the byte; those of one
   // parent to their parent.
   std::vector<LedgerRow> rows;

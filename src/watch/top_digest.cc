@@ -37,6 +37,57 @@ std::vector<model::Region> regions_in(const model::Sample& sample,
   return regions;
 }
 
+// What has not grown is left out: it is copied with every snapshot.
+std::vector<analysis::KindGrowth> grown_of(
+    const std::map<model::Category, analysis::GrowthTrack>& growth,
+    uint64_t now_ns) {
+  std::vector<analysis::KindGrowth> grown;
+  for (const auto& [kind, track] : growth) {
+    const int64_t bytes = track.grown(now_ns);
+    if (bytes > 0) grown.push_back({kind, bytes});
+  }
+  return grown;
+}
+
+// Shared memory by object, over all processes that map it: PSS adds up to what
+// is mapped of it. Of each process the largest objects are known.
+std::map<std::string, analysis::NamedGrowth::Value> shared_objects(
+    const TopSnapshot& snapshot) {
+  struct Sum {
+    uint64_t bytes = 0;
+    uint64_t most = 0;
+    size_t holder = 0;
+  };
+  std::map<std::string, Sum> sums;
+  for (size_t i = 0; i < snapshot.details.size(); ++i) {
+    if (!snapshot.details[i].largest) continue;
+    for (const analysis::TopMapping& one : *snapshot.details[i].largest) {
+      if (one.use.category != model::Category::Shm) continue;
+      Sum& sum = sums[one.name];
+      sum.bytes += one.use.pss_bytes;
+      if (one.use.pss_bytes <= sum.most) continue;
+      sum.most = one.use.pss_bytes;
+      sum.holder = i;
+    }
+  }
+  std::map<std::string, analysis::NamedGrowth::Value> values;
+  for (const auto& [name, sum] : sums)
+    values[name] = {sum.bytes, snapshot.sample.processes[sum.holder].id};
+  return values;
+}
+
+std::map<std::string, analysis::NamedGrowth::Value> slab_caches(
+    const TopSnapshot& snapshot) {
+  std::map<std::string, analysis::NamedGrowth::Value> values;
+  const model::Sample& sample = snapshot.sample;
+  if (!sample.kernel || !sample.kernel->slab || !sample.machine) return values;
+  for (const model::SlabCache& cache : *sample.kernel->slab) {
+    values[cache.name].bytes =
+        cache.slabs * cache.pages_per_slab * sample.machine->page_size_bytes;
+  }
+  return values;
+}
+
 void add_kinds(const analysis::TopDetail& detail, analysis::TopKinds& sum) {
   sum.is_bound |= detail.is_scanned;
   for (const analysis::CategoryUse& use : detail.kinds) {
@@ -110,6 +161,15 @@ void TopDigest::learn(const model::Sample& sample, const Process& process,
       !process.mappings->empty() && !sum.has(model::SmapsField::Pss);
   const std::vector<model::Region> regions = regions_in(sample, process);
   known.detail.kinds = analysis::categories_of(*process.mappings, regions);
+  // Of what was only scanned no shares are known: RSS would look like growth.
+  if (known.detail.is_scanned) {
+    known.growth.clear();
+  } else {
+    for (const analysis::CategoryUse& use : known.detail.kinds) {
+      known.growth[use.category].add(sample.started_monotonic_ns,
+                                     use.pss_bytes);
+    }
+  }
   known.detail.largest =
       std::make_shared<const std::vector<analysis::TopMapping>>(
           analysis::largest_mappings(*process.mappings, regions,
@@ -148,6 +208,16 @@ void TopDigest::add_followed(const TopSnapshot& snapshot) {
   }
 }
 
+void TopDigest::add_growers(const TopSnapshot& snapshot) {
+  constexpr size_t kMost = 20;
+  const uint64_t now = snapshot.sample.started_monotonic_ns;
+  objects_.add(now, shared_objects(snapshot));
+  caches_.add(now, slab_caches(snapshot));
+  growers_ = objects_.growers(now, kMost);
+  const std::vector<analysis::TopGrower> caches = caches_.growers(now, kMost);
+  growers_.insert(growers_.end(), caches.begin(), caches.end());
+}
+
 void TopDigest::add_history(TopSnapshot& snapshot) {
   analysis::TopMoment moment;
   moment.time_ns = snapshot.sample.started_monotonic_ns;
@@ -162,8 +232,11 @@ void TopDigest::add_history(TopSnapshot& snapshot) {
   }
   events_.add(snapshot.sample, analysis::kTopHistoryNs);
   const bool is_kept = keeper_.add(moment) || !history_;
-  if (is_kept)
+  if (is_kept) {
     history_ = std::make_shared<const analysis::TopHistory>(keeper_.history());
+    add_growers(snapshot);
+  }
+  snapshot.growers = growers_;
   if (!followed_.is_all()) add_followed(snapshot);
   const bool is_of_some = !followed_history_.times_ns.empty();
   const analysis::TopHistory& shown =
@@ -213,6 +286,7 @@ TopSnapshot TopDigest::digest_alone(model::Sample& sample) {
     learn(sample, process, known);
     copy.processes.push_back(copy_without_mappings(process));
     copy.processes.back().rollup = known.rollup;
+    known.detail.grown = grown_of(known.growth, sample.started_monotonic_ns);
     snapshot.details.push_back(known.detail);
   }
   std::erase_if(

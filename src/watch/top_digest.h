@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/top_events.h"
+#include "analysis/top_growth.h"
 #include "analysis/top_history.h"
 #include "analysis/top_snapshot.h"
 #include "model/sample.h"
@@ -36,12 +37,14 @@ class TopDigest {
   struct Known {
     model::Reading<model::SmapsFields> rollup;
     analysis::TopDetail detail;
+    std::map<model::Category, analysis::GrowthTrack> growth;
     uint64_t round = 0;  // when it was last seen
   };
 
   void learn(const model::Sample& sample, const model::Process& process,
              Known& known) const;
   void add_history(analysis::TopSnapshot& snapshot);
+  void add_growers(const analysis::TopSnapshot& snapshot);
   void add_followed(const analysis::TopSnapshot& snapshot);
 
   std::string target_;
@@ -53,6 +56,9 @@ class TopDigest {
   analysis::TopHistoryKeeper keeper_;
   std::shared_ptr<const analysis::TopHistory> history_;
   std::shared_ptr<const analysis::TopTimeline> timeline_;
+  analysis::NamedGrowth objects_;
+  analysis::NamedGrowth caches_;
+  std::vector<analysis::TopGrower> growers_;
   analysis::TopEventKeeper events_;
   analysis::TopTimelineOf followed_;
   analysis::TopHistory followed_history_;  // times and kinds of those

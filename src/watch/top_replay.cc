@@ -5,9 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "analysis/maps_report.h"
+#include "analysis/peak_report.h"
+#include "analysis/process_filter.h"
+#include "analysis/process_use.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "watch/top_digest.h"
@@ -23,6 +27,85 @@ constexpr double kMostSpeed = 1024;
 uint64_t inode_of(const std::string& path) {
   struct stat file {};
   return ::stat(path.c_str(), &file) == 0 ? file.st_ino : 0;
+}
+
+// Since it was first seen at those ticks. What was only scanned has no PSS, and
+// must not look like a fall.
+int64_t growth_of(const model::Band& band, size_t tick_count) {
+  if (band.points.empty() || band.points.front().tick_index >= tick_count)
+    return 0;
+  const auto bytes = [](const model::BandPoint& point) {
+    return static_cast<int64_t>(point.shares.pss_bytes +
+                                point.shares.scanned_bytes);
+  };
+  return bytes(band.points.back()) - bytes(band.points.front());
+}
+
+model::Process process_under(const model::RecordedProcess& process,
+                             const model::RecordedImage& image) {
+  model::Process one;
+  one.id = process.process;
+  one.stat.pid = process.process.pid;
+  one.stat.comm = image.comm;
+  one.command_line = image.command_line;
+  one.cgroup_path = image.cgroup_path;
+  one.status.user_id = image.user_id;
+  return one;
+}
+
+analysis::Use unknown_use() {
+  model::Amount unknown;
+  unknown.has_unknown = true;
+  analysis::Use use;
+  use.pss = use.uss = use.shared = use.rss = use.swap_pss = unknown;
+  return use;
+}
+
+analysis::Use use_of_shares(const model::BandShares& shares) {
+  analysis::Use use;
+  use.pss = model::amount_of(shares.pss_bytes);
+  use.uss = model::amount_of(shares.private_bytes);
+  use.rss = model::amount_of(shares.rss_bytes);
+  use.shared = model::amount_of(
+      shares.rss_bytes - std::min(shares.rss_bytes, shares.private_bytes));
+  use.swap_pss = model::amount_of(shares.swap_bytes);
+  use.hugetlb = model::amount_of(0);
+  return use;
+}
+
+// What each process had whenever that changed.
+std::map<int64_t, std::vector<analysis::Use>> uses_over_time(
+    const model::Bands& bands) {
+  // Each kind of a process has points of its own: between two they hold.
+  std::map<int64_t, std::vector<const model::Band*>> kinds;
+  for (const model::Band& band : bands.by_process) {
+    if (!band.process) continue;
+    kinds[*band.process].push_back(&band);
+  }
+  std::map<int64_t, std::vector<analysis::Use>> uses;
+  for (const auto& [process, parts] : kinds) {
+    std::set<size_t> ticks;
+    for (const model::Band* band : parts) {
+      for (const model::BandPoint& point : band->points)
+        ticks.insert(point.tick_index);
+    }
+    std::vector<size_t> next(parts.size());
+    std::vector<model::BandShares> now(parts.size());
+    for (size_t tick : ticks) {
+      model::BandShares sum;
+      for (size_t i = 0; i < parts.size(); ++i) {
+        const auto& points = parts[i]->points;
+        while (next[i] < points.size() && points[next[i]].tick_index <= tick)
+          now[i] = points[next[i]++].shares;
+        sum.rss_bytes += now[i].rss_bytes;
+        sum.pss_bytes += now[i].pss_bytes;
+        sum.private_bytes += now[i].private_bytes;
+        sum.swap_bytes += now[i].swap_bytes;
+      }
+      uses[process].push_back(use_of_shares(sum));
+    }
+  }
+  return uses;
 }
 
 }  // namespace
@@ -167,20 +250,74 @@ void TopReplay::load() {
   make_timeline({});
 }
 
+store::ProcessSet TopReplay::matching(const std::string& text) const {
+  store::ProcessSet found;
+  const base::Result<analysis::ProcessFilter> filter =
+      analysis::ProcessFilter::parse(text);
+  if (!filter) return found;
+  std::map<int64_t, std::vector<analysis::Use>> uses;
+  if (filter->has_sizes()) {
+    std::vector<int64_t> ticks;
+    for (const model::RecordedTick& tick : recording_.ticks())
+      ticks.push_back(tick.id);
+    const base::Result<model::Bands> bands = recording_.bands({}, ticks);
+    if (bands) uses = uses_over_time(*bands);
+  }
+  // Of what was never read nothing is known, which meets no condition.
+  const std::vector<analysis::Use> unknown = {unknown_use()};
+  for (const model::RecordedProcess& process : recording_.processes()) {
+    const auto known = uses.find(process.id);
+    const std::vector<analysis::Use>& over_time =
+        known == uses.end() ? unknown : known->second;
+    for (const model::RecordedImage& image : process.images) {
+      const model::Process one = process_under(process, image);
+      if (std::ranges::any_of(over_time, [&](const analysis::Use& use) {
+            return filter->matches(one, use, {});
+          }))
+        found.insert(process.id);
+    }
+  }
+  return found;
+}
+
+// Only of a group that all of them are in, at the highest moment.
+std::optional<uint64_t> TopReplay::group_mark(
+    const model::Timeline& timeline, size_t highest,
+    const store::ProcessSet& chosen) const {
+  if (timeline.points.empty()) return std::nullopt;
+  const base::Result<model::Sample> sample =
+      recording_.sample_at(recording_.ticks()[highest].id, chosen);
+  if (!sample) return std::nullopt;
+  const std::optional<std::string> path = analysis::common_group(*sample);
+  if (!path) return std::nullopt;
+  analysis::GroupMarks marks;
+  const base::Status walked = recording_.walk_cgroup(
+      *path, [&](int64_t, const model::Cgroup& group) { marks.add(group); });
+  if (!walked) return std::nullopt;
+  return analysis::own_group_mark(
+      marks, analysis::seen_bytes(timeline.points.front()));
+}
+
 void TopReplay::make_timeline(const analysis::TopTimelineOf& of) {
   timeline_of_ = of;
   store::ProcessSet chosen;
+  if (!of.filter.empty()) chosen = matching(of.filter);
+  analysis::TopTimelineOf shown = {of.filter, {}};
   std::string name = of.filter;
   for (const model::RecordedProcess& process : recording_.processes()) {
-    if (of.is_all() || !of.has(process.process)) continue;
-    chosen.insert(process.id);
-    if (of.filter.empty()) name = process.images.back().comm;
+    if (of.is_all()) break;
+    if (of.filter.empty() && of.has(process.process)) {
+      chosen.insert(process.id);
+      name = process.images.back().comm;
+    }
+    if (chosen.contains(process.id)) shown.processes.push_back(process.process);
   }
+  std::ranges::sort(shown.processes, {}, &model::ProcessId::pid);
   if (!of.is_all() && chosen.empty()) {
     // No process: to the recording that would mean all of them.
     analysis::TopTimeline none;
     none.of = name;
-    none.chosen = of;
+    none.chosen = shown;
     const std::lock_guard<std::mutex> lock(mutex_);
     timeline_ = std::make_shared<const analysis::TopTimeline>(std::move(none));
     return;
@@ -195,27 +332,27 @@ void TopReplay::make_timeline(const analysis::TopTimelineOf& of) {
       *timeline, recording_.ticks(),
       gaps ? *gaps : std::vector<model::RecordedGap>{});
   made.of = name;
-  made.chosen = of;
+  made.chosen = shown;
   made.events = analysis::recorded_events(
       recording_.ticks(), recording_.processes(), machine_ticks_, chosen);
   // One line for all of it: that of the last moment.
   if (!recording_.ticks().empty()) {
     const base::Result<model::Sample> last =
         recording_.sample_at(recording_.ticks().back().id, {});
-    if (last) made.limit_bytes = analysis::limit_of(*last, of);
+    if (last) made.limit_bytes = analysis::limit_of(*last, shown);
   }
+  made.mark_bytes = group_mark(*timeline, made.highest, chosen);
   const std::lock_guard<std::mutex> lock(mutex_);
   timeline_ = std::make_shared<const analysis::TopTimeline>(std::move(made));
 }
 
 void TopReplay::add_processes(const std::vector<int64_t>& ticks,
+                              const model::Bands& bands,
                               analysis::TopHistory& history) const {
-  base::Result<model::Bands> bands = recording_.bands({}, ticks);
-  if (!bands) return;
   std::map<int64_t, model::ProcessId> ids;
   for (const model::RecordedProcess& process : recording_.processes())
     ids.emplace(process.id, process.process);
-  for (const model::Band& band : bands->by_process) {
+  for (const model::Band& band : bands.by_process) {
     auto id = band.process ? ids.find(*band.process) : ids.end();
     if (id == ids.end()) continue;
     analysis::TopSeries& series =
@@ -236,8 +373,36 @@ void TopReplay::add_processes(const std::vector<int64_t>& ticks,
   }
 }
 
-std::shared_ptr<const analysis::TopHistory> TopReplay::history_at(
-    size_t index) const {
+// Kinds of each process that grew, and shared objects, which grow once for all
+// that map them.
+void TopReplay::add_growth(const model::Bands& bands, size_t tick_count,
+                           analysis::TopSnapshot& snapshot) const {
+  std::map<std::pair<int32_t, uint64_t>, size_t> shown;
+  for (size_t i = 0; i < snapshot.sample.processes.size(); ++i) {
+    const model::ProcessId& id = snapshot.sample.processes[i].id;
+    shown[{id.pid, id.start_ticks}] = i;
+  }
+  std::map<int64_t, size_t> details;  // by number in the recording
+  for (const model::RecordedProcess& process : recording_.processes()) {
+    const auto at =
+        shown.find({process.process.pid, process.process.start_ticks});
+    if (at != shown.end()) details[process.id] = at->second;
+  }
+  for (const model::Band& band : bands.by_process) {
+    const auto at = band.process ? details.find(*band.process) : details.end();
+    const int64_t bytes = growth_of(band, tick_count);
+    if (at == details.end() || bytes <= 0) continue;
+    snapshot.details[at->second].grown.push_back({band.category, bytes});
+  }
+  for (const model::Band& band : bands.by_object) {
+    const int64_t bytes = growth_of(band, tick_count);
+    if (band.category != model::Category::Shm || bytes <= 0) continue;
+    snapshot.growers.push_back({band.name, std::nullopt, bytes});
+  }
+}
+
+void TopReplay::add_history(size_t index,
+                            analysis::TopSnapshot& snapshot) const {
   auto history = std::make_shared<analysis::TopHistory>();
   size_t first = index;
   while (first > 0 &&
@@ -264,8 +429,12 @@ std::shared_ptr<const analysis::TopHistory> TopReplay::history_at(
     before = at;
   }
   history->kinds.resize(shown);
-  add_processes(ids, *history);
-  return history;
+  const base::Result<model::Bands> bands = recording_.bands({}, ids);
+  if (bands) {
+    add_processes(ids, *bands, *history);
+    add_growth(*bands, ids.size(), snapshot);
+  }
+  snapshot.history = std::move(history);
 }
 
 void TopReplay::fill_maps(const model::Sample& sample, const Wishes& wishes,
@@ -363,7 +532,8 @@ void TopReplay::add_trace(size_t index, analysis::TopSnapshot& snapshot) {
 }
 
 void TopReplay::show(const Wishes& wishes) {
-  if (wishes.needs.timeline_of != timeline_of_)
+  // Whom a filter means at the moment is no matter: it is asked of all of them.
+  if (!timeline_of_.is_same_wish(wishes.needs.timeline_of))
     make_timeline(wishes.needs.timeline_of);
   const model::RecordedTick& tick = recording_.ticks()[wishes.index];
   base::Result<model::Sample> sample = recording_.sample_at(tick.id, {});
@@ -382,7 +552,7 @@ void TopReplay::show(const Wishes& wishes) {
   const std::string trouble = file_trouble();
   snapshot.note = trouble.empty() ? note_ : trouble;
   fill_slow(wishes, snapshot);
-  snapshot.history = history_at(wishes.index);
+  add_history(wishes.index, snapshot);
   analysis::TopPlayback playback;
   playback.tick_index = wishes.index;
   playback.elapsed_ns = time_of(wishes.index) - time_of(0);

@@ -63,6 +63,11 @@ class TopReplay : public TopSupply {
   void run();
   void load();
   void make_timeline(const analysis::TopTimelineOf& of);
+  // Whom a filter means at any moment of the recording.
+  store::ProcessSet matching(const std::string& filter) const;
+  std::optional<uint64_t> group_mark(const model::Timeline& timeline,
+                                     size_t highest,
+                                     const store::ProcessSet& chosen) const;
   void fill_slow(const Wishes& wishes, analysis::TopSnapshot& snapshot) const;
   base::Result<analysis::TopVms> vms_at(size_t index) const;
   // What is wrong with the file since it was opened; empty: nothing.
@@ -71,9 +76,13 @@ class TopReplay : public TopSupply {
   void advance(Wishes& wishes);
   void look_up(Wishes& wishes);
   void show(const Wishes& wishes);
-  std::shared_ptr<const analysis::TopHistory> history_at(size_t index) const;
+  // And what grew in it.
+  void add_history(size_t index, analysis::TopSnapshot& snapshot) const;
   void add_processes(const std::vector<int64_t>& ticks,
+                     const model::Bands& bands,
                      analysis::TopHistory& history) const;
+  void add_growth(const model::Bands& bands, size_t tick_count,
+                  analysis::TopSnapshot& snapshot) const;
   void fill_maps(const model::Sample& sample, const Wishes& wishes,
                  analysis::TopSnapshot& snapshot) const;
   void add_trace(size_t index, analysis::TopSnapshot& snapshot);

@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import tempfile
@@ -152,6 +153,54 @@ class TopTest(unittest.TestCase):
             terminal.wait_for("left 0")
 
     @unittest.skipUnless(live.is_root(), "without root no page can be seen")
+    def test_chooses_a_class_explains_it_and_says_what_would_come_back(self):
+        with self.top(columns=132, rows=40) as terminal:
+            terminal.wait_for(" task")
+            terminal.keys("2")
+            screen = terminal.wait_for("Every page of RAM, once")
+            self.assertIn(" pages left over", screen)
+            for step in range(14):
+                terminal.keys("Home" if step == 0 else "Down")
+                time.sleep(0.1)
+                if re.search("^>. files", terminal.screen(), re.MULTILINE):
+                    break
+            terminal.keys("w")
+            terminal.wait_for("files: ≤")
+            terminal.keys("e")
+            screen = terminal.wait_for("the page cache")
+            self.assertIn("(meminfo)", screen)
+            terminal.keys("Escape")
+            terminal.wait_for("MOSTLY")
+            terminal.keys("c")
+            terminal.wait_for("steady")
+            terminal.keys("q")
+            terminal.wait_for("left 0")
+
+    @unittest.skipUnless(live.is_root(), "a group of its own needs root")
+    def test_compares_a_peak_with_the_mark_of_its_group(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = f"{folder}/run.tdm"
+            subprocess.run(
+                [live.TIDEMARK, "record", "-o", file, "--period", "200ms",
+                 "--allow-stall", "--budget", "none", "--", "python3", "-c",
+                 "import time; a = bytearray(64 << 20); time.sleep(1)\n"
+                 f"open({file + '.x'!r}, 'wb').write(bytes(30 << 20))\n"
+                 "time.sleep(1)"],
+                check=True, capture_output=True, timeout=60)
+            with self.top(file, columns=132, rows=40) as terminal:
+                terminal.wait_for("replay, paused")
+                terminal.keys("5", "t", "peak", "Enter")
+                screen = terminal.wait_for("At the peak")
+                self.assertRegex(screen, r"sum .* \+ .* not explained = .*"
+                                         "high-water mark of the cgroup")
+                terminal.keys("g")
+                terminal.wait_for("PROGRAM")
+                terminal.keys("/", "start", "Enter", "F", "pss>1M", "Enter")
+                terminal.wait_for("PROGRAM of pss>1M")
+                terminal.keys("q")
+                terminal.wait_for("left 0")
+
+    @unittest.skipUnless(live.is_root(), "without root no page can be seen")
     def test_says_by_pages_what_would_come_back(self):
         with live.Python("block = bytearray(64 << 20)") as target, \
                 self.top(target.pid, columns=132) as terminal:
@@ -166,6 +215,15 @@ class TopTest(unittest.TestCase):
             terminal.keys("u", "q")
             terminal.wait_for("left 0")
 
+    def find_row(self, terminal, words):
+        """Chooses a row that may be below the screen, or not be read yet."""
+        end = time.monotonic() + SECONDS
+        while not any(words in line for line in terminal.screen().splitlines()
+                      if line.startswith(">")):
+            self.assertLess(time.monotonic(), end, terminal.screen())
+            terminal.keys("/", words, "Enter")
+            time.sleep(0.3)
+
     def test_shows_vms_with_what_their_guests_use(self):
         with tempfile.TemporaryDirectory() as folder:
             vm = StandIn(folder, "qemu-system-x86_64", "ok", f"{folder}/socket")
@@ -174,8 +232,8 @@ class TopTest(unittest.TestCase):
                 with self.top(columns=132, rows=40) as terminal:
                     terminal.wait_for("6 VMs")
                     terminal.keys("6")
-                    terminal.wait_for(f"p:{vm.pid}")
-                    terminal.keys("/", f"p:{vm.pid}", "Enter", "Right")
+                    self.find_row(terminal, f"p:{vm.pid}")
+                    terminal.keys("Right")
                     terminal.wait_for("guest used")
                     terminal.keys("s")
                     terminal.wait_for("sorted by HELD")

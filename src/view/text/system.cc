@@ -159,6 +159,37 @@ void add_explained(std::string& out, std::string_view head,
   out += fmt::format("{:<8}{:>6}  {}\n", head, bytes, meaning);
 }
 
+void add_column(std::string& out, const SystemReport& report,
+                SystemColumn column, const TextStyle& style) {
+  constexpr size_t kFormulaIndent = 16;
+  const SystemValue& value = report.at(column);
+  const analysis::SystemColumnName& name = analysis::system_column_name(column);
+  add_explained(out, name.head, dense_signed(style, value.bytes.value),
+                name.meaning);
+  const std::string below =
+      value.bytes ? "= " + formula(value, style)
+                  : "unknown: " + base::visible(value.bytes.unknown_because);
+  out +=
+      wrapped(style, value.bytes ? Ink::Dim : Ink::Warn, kFormulaIndent, below);
+  if (!value.remark.empty())
+    out += wrapped(style, Ink::Dim, kFormulaIndent, value.remark);
+}
+
+void add_other(std::string& out, const SystemReport& report,
+               const TextStyle& style) {
+  add_explained(out, "OTHER", dense_signed(style, report.other_bytes),
+                "total - all of the above: " +
+                    share(report.other_bytes, report.mem_total_bytes) +
+                    " of MemTotal");
+  out += wrapped(
+      style, Ink::Dim, 16,
+      report.other_bytes < 0
+          ? "negative: something is counted twice, or memory moved between the "
+            "readings of two files"
+          : "pages of drivers, pipes, the kernel's own page tables: the kernel "
+            "counts them nowhere");
+}
+
 }  // namespace
 
 SystemLayout system_layout(const SystemReport& report,
@@ -216,34 +247,22 @@ std::string system_explanation(const SystemReport& report,
   std::string out;
   add_explained(out, "TOTAL", dense(style, report.total_bytes),
                 report.total_source);
+  for (size_t i = 0; i < analysis::kSystemColumnCount; ++i)
+    add_column(out, report, static_cast<SystemColumn>(i), style);
+  add_other(out, report, style);
+  return out;
+}
+
+std::string system_explanation_of(const SystemReport& report,
+                                  model::Category kind,
+                                  const TextStyle& style) {
+  std::string out;
   for (size_t i = 0; i < analysis::kSystemColumnCount; ++i) {
     const auto column = static_cast<SystemColumn>(i);
-    const SystemValue& value = report.at(column);
-    const analysis::SystemColumnName& name =
-        analysis::system_column_name(column);
-    add_explained(out, name.head, dense_signed(style, value.bytes.value),
-                  name.meaning);
-    constexpr size_t kFormulaIndent = 16;
-    const std::string below =
-        value.bytes ? "= " + formula(value, style)
-                    : "unknown: " + base::visible(value.bytes.unknown_because);
-    out += wrapped(style, value.bytes ? Ink::Dim : Ink::Warn, kFormulaIndent,
-                   below);
-    if (!value.remark.empty()) {
-      out += wrapped(style, Ink::Dim, kFormulaIndent, value.remark);
-    }
+    if (analysis::system_column_category(column) == kind)
+      add_column(out, report, column, style);
   }
-  add_explained(out, "OTHER", dense_signed(style, report.other_bytes),
-                "total - all of the above: " +
-                    share(report.other_bytes, report.mem_total_bytes) +
-                    " of MemTotal");
-  out += wrapped(
-      style, Ink::Dim, 16,
-      report.other_bytes < 0
-          ? "negative: something is counted twice, or memory moved between the "
-            "readings of two files"
-          : "pages of drivers, pipes, the kernel's own page tables: the kernel "
-            "counts them nowhere");
+  if (kind == model::Category::Unnamed) add_other(out, report, style);
   return out;
 }
 

@@ -35,5 +35,8 @@ std::string system_line(const analysis::SystemReport& report,
 // Each column with the figures it is made of, and what is left.
 std::string system_explanation(const analysis::SystemReport& report,
                                const TextStyle& style);
+// The same of the columns that are of one kind of memory.
+std::string system_explanation_of(const analysis::SystemReport& report,
+                                  model::Category kind, const TextStyle& style);
 
 }  // namespace tidemark::view

@@ -91,8 +91,12 @@ void Canvas::fill_row(int row, char32_t glyph, Paint paint) {
 }
 
 void Canvas::repaint_row(int row, Role back) {
-  for (int column = 0; column < columns_; ++column) {
-    if (is_inside(column, row)) cell(column, row).paint.back = back;
+  repaint(0, row, columns_, back);
+}
+
+void Canvas::repaint(int column, int row, int columns, Role back) {
+  for (int i = column; i < column + columns; ++i) {
+    if (is_inside(i, row)) cell(i, row).paint.back = back;
   }
 }
 

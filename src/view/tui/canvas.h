@@ -64,6 +64,7 @@ class Canvas {
   void fill_row(int row, char32_t glyph, Paint paint);
   // Keeps what stands there and changes its looks.
   void repaint_row(int row, Role back);
+  void repaint(int column, int row, int columns, Role back);
   void dim_all();
 
   // One line a row, without the blanks at their ends.

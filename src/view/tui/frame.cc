@@ -120,7 +120,8 @@ std::string own_cost(const TopSnapshot& snapshot) {
 
 void draw_status(Canvas& canvas, const Scene& scene, const Frame& frame) {
   const int row = canvas.rows() - 2;
-  const std::string cost = own_cost(*scene.snapshot);
+  const std::string cost =
+      frame.status_end.empty() ? own_cost(*scene.snapshot) : frame.status_end;
   const bool has_cost = canvas.columns() >= 60 && !cost.empty();
   const int right = canvas.columns() - 1 - (has_cost ? width(cost) + 1 : 0);
   canvas.put_within(1, row, right - 1, frame.status,
@@ -146,7 +147,7 @@ void draw_hints(Canvas& canvas, const Frame& frame) {
       canvas.columns() - 1 - hint_width(kHelp) - 2 - hint_width(kQuit);
   int column = 1;
   for (const KeyHint& hint : frame.hints) {
-    if (column + hint_width(hint) + 2 > end) break;
+    if (column + hint_width(hint) + 3 > end) break;
     column = put_hint(canvas, column, row, hint) + 2;
   }
   const int next = put_hint(canvas, std::max(end, 1), row, kHelp) + 2;

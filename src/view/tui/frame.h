@@ -18,8 +18,9 @@ struct Tab {
 
 struct Frame {
   std::vector<Tab> tabs;
-  std::string state;   // "live 1 s", "frozen"
-  std::string status;  // left part of the status line
+  std::string state;       // "live 1 s", "frozen"
+  std::string status;      // left part of the status line
+  std::string status_end;  // its right part; empty: what we cost
   bool is_message = false;
   std::vector<KeyHint> hints;
   bool has_ledger_line = true;

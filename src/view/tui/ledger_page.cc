@@ -47,30 +47,44 @@ std::string first_parts(const TopLedgerRow& row) {
 
 }  // namespace
 
-std::string mostly_words(const TopLedger& ledger, model::Category kind) {
-  if (ledger.by != LedgerBy::Class) return {};
-  std::vector<TopLedgerPart> parts;
-  for (const TopLedgerRow& row : ledger.rows) {
-    if (row.category != kind) continue;
-    // What has no owners is one itself, as per-CPU memory and kernel stacks
-    // are; of what has no name there is none to tell.
-    if (row.parts.empty() && kind != model::Category::Unnamed)
-      parts.push_back({row.name, row.bytes});
-    parts.insert(parts.end(), row.parts.begin(), row.parts.end());
-  }
-  std::ranges::stable_sort(parts, std::ranges::greater(),
-                           &TopLedgerPart::bytes);
-  std::string words;
-  for (size_t i = 0; i < std::min<size_t>(parts.size(), 2); ++i)
-    words += (i == 0 ? "" : ", ") + short_owner(parts[i].name);
-  return words;
-}
-
 std::string_view LedgerPage::next_by() {
   const auto at = std::ranges::find(kLedgerBys, by_, &ByWords::by);
   const size_t next = static_cast<size_t>(at - std::begin(kLedgerBys)) + 1;
   by_ = kLedgerBys[next % std::size(kLedgerBys)].by;
   return words_of(by_).words;
+}
+
+void LedgerPage::show(model::Category kind) {
+  by_ = LedgerBy::Class;
+  if (!ledger_ || ledger_->by != by_) return;
+  const auto row =
+      std::ranges::find(ledger_->rows, kind, &TopLedgerRow::category);
+  if (row == ledger_->rows.end()) return;
+  list_.set_open(row->name, true);
+  relist();
+  list_.choose(row->name);
+}
+
+std::optional<model::Category> LedgerPage::chosen_kind() const {
+  if (list_.chosen() >= lines_.size()) return std::nullopt;
+  return ledger_->rows[lines_[list_.chosen()].row].category;
+}
+
+std::string LedgerPage::come_back_words() const {
+  if (list_.chosen() >= lines_.size()) return {};
+  const Line& line = lines_[list_.chosen()];
+  const TopLedgerRow& row = ledger_->rows[line.row];
+  if (ledger_->by != LedgerBy::Class) {
+    return base::visible(row.name) +
+           ": marked with Space in 1 Processes, what its end gives is counted";
+  }
+  const bool is_alone =
+      line.part &&
+      row.name == model::ledger_class_label(model::LedgerClass::AnonPrivate);
+  if (!is_alone) return {};
+  const TopLedgerPart& part = row.parts[*line.part];
+  return base::visible(part.name) + ": " + base::short_size(part.bytes) +
+         " of anonymous memory if it ended";
 }
 
 void LedgerPage::arrange(std::shared_ptr<const TopLedger> ledger,

@@ -14,11 +14,6 @@
 
 namespace tidemark::view::tui {
 
-// "nodes.bin, europe.osm.pbf": the largest owners of a kind of memory, by a
-// ledger that went by class; empty where it tells none.
-std::string mostly_words(const analysis::TopLedger& ledger,
-                         model::Category kind);
-
 class LedgerPage {
  public:
   void arrange(std::shared_ptr<const analysis::TopLedger> ledger,
@@ -28,6 +23,14 @@ class LedgerPage {
   Answer find(const std::string& text) { return list_.find(text); }
   void draw(Canvas& canvas, const Scene& scene) const;
   std::string copy() const;
+  // The owners of this kind of memory are open and chosen; by class, whatever
+  // it went by before.
+  void show(model::Category kind);
+  void go_by_class() { by_ = analysis::LedgerBy::Class; }
+  std::optional<model::Category> chosen_kind() const;
+  // What of the chosen row would come back if its owner ended; empty: that is
+  // not known of one owner.
+  std::string come_back_words() const;
 
   analysis::LedgerBy by() const { return by_; }
   std::string_view next_by();  // in words

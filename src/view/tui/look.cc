@@ -110,6 +110,8 @@ char32_t band_glyph(const Look& look, model::Category category) {
   if (look.is_ascii()) return band.ascii;
   if (!look.has_color()) return band.shape;
   if (category == model::Category::Free) return U'░';
+  constexpr uint8_t kBright = 8;
+  if (!look.has_bright && band.ink.ansi >= kBright) return band.shape;
   if (category == model::Category::Unnamed) return U'╱';
   if (category == model::Category::Swap) return U'▀';
   return U'█';

@@ -21,6 +21,9 @@ struct Look {
   ColorDepth depth = ColorDepth::None;
   GlyphSet glyphs = GlyphSet::Full;
   bool is_dark = true;
+  // Without, eight colours are all there are: kinds of one colour are told
+  // apart by shape, since not every terminal draws bold as bright.
+  bool has_bright = true;
   bool has_color() const { return depth != ColorDepth::None; }
   bool is_ascii() const { return glyphs == GlyphSet::Ascii; }
 };

@@ -1,5 +1,8 @@
 #include "view/tui/numbers.h"
 
+#include <string_view>
+#include <utility>
+
 #include "base/clock.h"
 #include "base/units.h"
 #include "view/text/style.h"
@@ -37,6 +40,43 @@ std::string time_of_day(uint64_t realtime_ns) {
   const std::string local = base::local_time(realtime_ns);
   const size_t begin = local.find('T');
   return begin == std::string::npos ? local : local.substr(begin + 1, 8);
+}
+
+std::string bounds_for(const Look& look, std::string words) {
+  if (!look.is_ascii()) return words;
+  for (const auto& [bound, ascii] :
+       {std::pair<std::string_view, std::string_view>{"≥", ">="},
+        {"≤", "<="}}) {
+    for (size_t at = words.find(bound); at != std::string::npos;
+         at = words.find(bound, at + ascii.size()))
+      words.replace(at, bound.size(), ascii);
+  }
+  return words;
+}
+
+std::string span_words(const analysis::TopSnapshot& snapshot) {
+  const uint64_t seconds =
+      snapshot.history ? snapshot.history->span_ns() / 1'000'000'000 : 0;
+  return seconds >= 60 ? std::to_string(seconds / 60) + " min"
+                       : std::to_string(seconds) + " s";
+}
+
+std::string growth_head(const analysis::TopSnapshot& snapshot) {
+  std::string words = span_words(snapshot);
+  if (words.ends_with(" s")) return words.substr(0, words.size() - 1) + "SEC";
+  return words.substr(0, words.size() - 3) + "MIN";
+}
+
+std::string scale_size(uint64_t bytes) {
+  std::string words = base::short_size(bytes);
+  const size_t point = words.find('.');
+  if (point == std::string::npos) return words;
+  const char unit = words.back();
+  words.pop_back();
+  while (words.back() == '0')
+    words.pop_back();
+  if (words.back() == '.') words.pop_back();
+  return words + unit;
 }
 
 }  // namespace tidemark::view::tui

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis/top_snapshot.h"
 #include "model/reading.h"
 #include "view/tui/canvas.h"
 #include "view/tui/look.h"
@@ -20,6 +21,16 @@ void put_growth(Canvas& canvas, int end_column, int row,
                 std::optional<int64_t> bytes);
 // "8 s", "3 min": how old something is.
 std::string age_words(uint64_t ns);
+// How long the history is: "10 min" once it is so long; "10 MIN" above a column
+// of growth.
+std::string span_words(const analysis::TopSnapshot& snapshot);
+std::string growth_head(const analysis::TopSnapshot& snapshot);
+// "8G", "12.5G": a number of a scale, without the zeros that say how exact it
+// is.
+std::string scale_size(uint64_t bytes);
+// Words with their bounds as ASCII writes them, ">=" for `≥`, where that is all
+// there is: a cell that is folded has room for one character.
+std::string bounds_for(const Look& look, std::string words);
 // "10:31:08", local time.
 std::string time_of_day(uint64_t realtime_ns);
 

@@ -23,9 +23,15 @@ using analysis::ObjectRow;
 std::string account_words(const TextStyle& style, std::string_view what,
                           const ObjectAccount& account,
                           std::string_view rest_word) {
-  std::string words = std::string(what) + " " +
-                      base::short_size(account.total_bytes) + " = " +
-                      dense(style, account.named) + " named + ";
+  const std::string total =
+      std::string(what) + " " + base::short_size(account.total_bytes);
+  // The one was read after the other, and memory moved meanwhile.
+  if (account.rest_bytes < 0) {
+    return total + ", " + dense(style, account.named) + " named: " +
+           base::short_size(-static_cast<uint64_t>(account.rest_bytes)) +
+           " came or went meanwhile";
+  }
+  std::string words = total + " = " + dense(style, account.named) + " named + ";
   words += account.named.is_lower_bound() ? "≤" : "";
   return words + dense_signed(style, account.rest_bytes) + " " +
          std::string(rest_word);
@@ -291,7 +297,8 @@ void ObjectsView::draw(Canvas& canvas, const Scene& scene,
                                                          *report_->file_cache,
                                                          "of closed files");
   }
-  canvas.put_within(1, area.top, width, sums, paint(Role::Plain));
+  canvas.put_within(1, area.top, width, bounds_for(scene.look, std::move(sums)),
+                    paint(Role::Plain));
   draw_object_head(canvas, area.top + 1, sort_, is_reversed_);
   for (int line = 0; line < list_rows(); ++line) {
     const size_t index = list_.first() + static_cast<size_t>(line);

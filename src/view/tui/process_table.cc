@@ -4,17 +4,6 @@
 #include "view/tui/numbers.h"
 
 namespace tidemark::view::tui {
-namespace {
-
-// How long the history is: "10 MIN" once it is so long.
-std::string growth_head(const analysis::TopSnapshot& snapshot) {
-  const uint64_t seconds =
-      snapshot.history ? snapshot.history->span_ns() / 1'000'000'000 : 0;
-  if (seconds >= 60) return std::to_string(seconds / 60) + " MIN";
-  return std::to_string(seconds) + " SEC";
-}
-
-}  // namespace
 
 TableLayout table_layout(int columns) {
   TableLayout layout;

@@ -17,12 +17,16 @@ bool contains_letters(const std::string& text, const std::string& part) {
                      }) != text.end();
 }
 
+void draw_chosen(Canvas& canvas, const Look& look, int column, int row,
+                 int columns) {
+  if (look.has_color()) canvas.repaint(column, row, columns, Role::Chosen);
+  canvas.set(column, row, look.has_color() ? U'▌' : U'>', paint(Role::Strong));
+}
+
 void draw_row_marks(Canvas& canvas, const Look& look, int row, bool is_marked,
                     bool is_chosen) {
   if (is_marked) canvas.set(0, row, U'●', paint(Role::Strong));
-  if (!is_chosen) return;
-  if (look.has_color()) canvas.repaint_row(row, Role::Chosen);
-  canvas.set(0, row, look.has_color() ? U'▌' : U'>', paint(Role::Strong));
+  if (is_chosen) draw_chosen(canvas, look, 0, row, canvas.columns());
 }
 
 void RowList::remember() {
@@ -35,6 +39,14 @@ void RowList::list(std::vector<ListedRow> rows, int height) {
   const auto found = std::ranges::find(rows_, chosen_key_, &ListedRow::key);
   if (!chosen_key_.empty() && found != rows_.end())
     cursor_.chosen = static_cast<size_t>(found - rows_.begin());
+  cursor_.settle(rows_.size(), height_);
+  remember();
+}
+
+void RowList::choose(const std::string& key) {
+  const auto found = std::ranges::find(rows_, key, &ListedRow::key);
+  if (found == rows_.end()) return;
+  cursor_.chosen = static_cast<size_t>(found - rows_.begin());
   cursor_.settle(rows_.size(), height_);
   remember();
 }

@@ -24,6 +24,7 @@ class RowList {
   bool move(const Key& key);
   // A line of the place they are drawn in, from 0. False: no row is there.
   bool choose_line(int line);
+  void choose(const std::string& key);  // if it is there
 
   size_t size() const { return rows_.size(); }
   size_t first() const { return cursor_.first; }
@@ -58,6 +59,9 @@ class RowList {
 // Whether letters of `part` follow each other in `text`, whatever their case.
 bool contains_letters(const std::string& text, const std::string& part);
 
+// The looks of what is chosen, where it has not the whole row.
+void draw_chosen(Canvas& canvas, const Look& look, int column, int row,
+                 int columns);
 // The mark, and the chosen row's looks.
 void draw_row_marks(Canvas& canvas, const Look& look, int row, bool is_marked,
                     bool is_chosen);

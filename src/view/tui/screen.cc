@@ -176,8 +176,7 @@ class Screen::Terminal {
         clear;
   };
   Strings strings_;
-  bool has_eight_colors_ = false;  // and no bright ones
-  std::deque<Key> mouse_keys_;     // that came and were not taken yet
+  std::deque<Key> mouse_keys_;  // that came and were not taken yet
   SCREEN* screen_ = nullptr;
   sigset_t old_mask_{};
   bool has_mask_ = false;
@@ -224,7 +223,7 @@ base::Status Screen::Terminal::open(const ScreenOptions& options) {
                       "`tidemark ps` needs no more than lines");
   }
   look = {find_depth(options), find_glyphs(options), find_dark(options)};
-  has_eight_colors_ = ::tigetnum("colors") < 16;
+  look.has_bright = ::tigetnum("colors") >= 16;
   ::cbreak();
   ::noecho();
   ::nonl();
@@ -301,7 +300,7 @@ void Screen::Terminal::append_color(std::string& out, const Ink& ink,
   }
   int number = look.depth == ColorDepth::Indexed256 ? ink.indexed : ink.ansi;
   constexpr int kBright = 8;
-  if (has_eight_colors_ && number >= kBright) {
+  if (!look.has_bright && number >= kBright) {
     // Such terminals draw bold letters bright, and know no number above 7.
     // Bold black is black on some: the terminal's own colour is readable.
     number -= kBright;

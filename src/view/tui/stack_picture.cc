@@ -65,7 +65,7 @@ void draw_stack(Canvas& canvas, const Look& look, const PictureBox& box,
     for (int y = 0; y < box.rows; ++y) {
       const auto foot = static_cast<uint64_t>(box.rows - 1 - y) * kPerCell;
       Cell cell;
-      if (look.has_color() && !look.is_ascii()) {
+      if (look.has_color() && look.has_bright && !look.is_ascii()) {
         cell = bordered_cell(kinds, ends, foot);
       } else if (std::optional<size_t> kind =
                      kind_at(ends, foot + kPerCell / 2)) {

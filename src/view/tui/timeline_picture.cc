@@ -5,6 +5,7 @@
 
 #include "base/escape.h"
 #include "base/units.h"
+#include "view/tui/numbers.h"
 
 namespace tidemark::view::tui {
 namespace {
@@ -148,7 +149,7 @@ void TimelinePicture::draw_bands() const {
   for (int part : {0, 1, 2}) {
     const int row = box_.row + (box_.rows - 1) * part / 2;
     const uint64_t bytes = top_bytes_ / 2 * static_cast<uint64_t>(2 - part);
-    canvas_.put_right(box_.column - 1, row, base::short_size(bytes),
+    canvas_.put_right(box_.column - 1, row, scale_size(bytes),
                       paint(Role::Dim));
   }
   // The high-water mark.
@@ -168,7 +169,7 @@ void TimelinePicture::draw_limit() const {
       canvas_.set(box_.column + x, row, U'╌', paint(Role::Dim));
   }
   canvas_.put(box_.column, row,
-              "limit " + base::short_size(*timeline_.limit_bytes) + " ",
+              "limit " + scale_size(*timeline_.limit_bytes) + " ",
               paint(Role::Plain));
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "analysis/process_use.h"
 #include "base/escape.h"
 #include "base/units.h"
+#include "view/tui/machine_pictures.h"
 #include "view/tui/numbers.h"
 #include "view/tui/timeline_picture.h"
 
@@ -27,37 +27,87 @@ struct HolderSum {
   size_t count = 0;
 };
 
-// What each kind is made of, over the processes that the timeline is of.
+// What each row is made of, over the processes that the timeline is of.
 struct KindSum {
+  Category kind = Category::Unnamed;
   uint64_t bytes = 0;
   uint64_t private_bytes = 0;
-  std::map<std::string, HolderSum> holders;
+  std::optional<int64_t> growth_bytes;
+  std::map<std::string, HolderSum> holders;  // or kinds, of a program
 };
-using KindSums = std::array<KindSum, model::kCategoryCount>;
+using RowSums = std::map<std::string, KindSum>;
 
-KindSums sums_at(const TopTimeline& timeline, const TopSnapshot& whole,
-                 KindsAt& now) {
-  KindSums sums;
+std::string grouped_name(const model::Process& process, Category kind,
+                         TimelineGroup by) {
+  if (by == TimelineGroup::Program) return analysis::display_name(process);
+  if (by == TimelineGroup::Cgroup) return process.cgroup_path;
+  return std::string(model::category_name(kind));
+}
+
+void add_growth(const TopSnapshot& whole, const model::Process& process,
+                KindSum& sum) {
+  const analysis::TopSeries* series =
+      whole.history ? whole.history->of(process.id) : nullptr;
+  const std::optional<int64_t> growth =
+      series == nullptr ? std::nullopt : growth_in(*series);
+  if (growth) sum.growth_bytes = sum.growth_bytes.value_or(0) + *growth;
+}
+
+RowSums sums_at(const TopTimeline& timeline, const TopSnapshot& whole,
+                KindsAt& now) {
+  RowSums sums;
   const std::vector<model::Process>& processes = whole.sample.processes;
   const size_t count = std::min(processes.size(), whole.details.size());
   for (size_t i = 0; i < count; ++i) {
     if (!timeline.chosen.has(processes[i].id)) continue;
     const analysis::TopDetail& detail = whole.details[i];
     now.is_bound |= detail.is_scanned;
+    const bool is_by_kind = now.by == TimelineGroup::Kind;
     const std::string name = analysis::display_name(processes[i]);
+    KindSum* last = nullptr;
     for (const analysis::CategoryUse& use : detail.kinds) {
       const uint64_t bytes = detail.is_scanned ? use.rss_bytes : use.pss_bytes;
       now.swap_bytes += use.swap_pss_bytes;
       if (bytes == 0) continue;
-      KindSum& sum = sums[static_cast<size_t>(use.category)];
+      KindSum& sum = sums[grouped_name(processes[i], use.category, now.by)];
+      sum.kind = use.category;
       sum.bytes += bytes;
       sum.private_bytes += std::min(use.private_bytes, bytes);
-      HolderSum& holder = sum.holders[name];
+      HolderSum& holder =
+          sum.holders[is_by_kind
+                          ? name
+                          : std::string(model::category_name(use.category))];
       holder.bytes += bytes;
-      ++holder.count;
+      // Kinds are not counted: how many processes have them is no matter.
+      holder.count = is_by_kind ? holder.count + 1 : 1;
+      last = &sum;
     }
+    if (!is_by_kind && last != nullptr) add_growth(whole, processes[i], *last);
   }
   return sums;
+}
+
+// Of what was not read as a whole: kinds, and nothing of whose they are.
+RowSums sums_of(const TopTimelinePoint& point) {
+  RowSums sums;
+  for (Category kind : kTimelineBands) {
+    KindSum& sum = sums[std::string(model::category_name(kind))];
+    sum.kind = kind;
+    sum.bytes = point.kinds[static_cast<size_t>(kind)];
+  }
+  return sums;
+}
+
+Category largest_kind(const KindSum& sum) {
+  Category largest = sum.kind;
+  uint64_t bytes = 0;
+  for (Category kind : model::kCategories) {
+    const auto held = sum.holders.find(std::string(model::category_name(kind)));
+    if (held == sum.holders.end() || held->second.bytes <= bytes) continue;
+    bytes = held->second.bytes;
+    largest = kind;
+  }
+  return largest;
 }
 
 // "osm2pgsql 98 %, python3", "postgres ×14".
@@ -95,41 +145,65 @@ std::vector<std::optional<uint64_t>> series_of(const TopTimeline& timeline,
 
 }  // namespace
 
+std::string_view group_head(TimelineGroup by) {
+  switch (by) {
+    case TimelineGroup::Program:
+      return "PROGRAM";
+    case TimelineGroup::Cgroup:
+      return "CONTROL GROUP";
+    case TimelineGroup::Kind:
+      break;
+  }
+  return "KIND";
+}
+
 std::string bound_size(uint64_t bytes, bool is_bound) {
   return (is_bound ? "≤" : "") + base::short_size(bytes);
 }
 
 KindsAt kinds_at(const TopTimeline& timeline, size_t moment,
-                 const TopSnapshot* whole) {
+                 const TopSnapshot* whole, TimelineGroup by) {
   const TopTimelinePoint& point = timeline.points[moment];
   size_t before = moment;
   while (before > 0 && point.elapsed_ns - timeline.points[before].elapsed_ns <
                            analysis::kTopHistoryNs)
     --before;
   KindsAt now;
-  KindSums sums;
   now.is_whole = whole != nullptr;
-  if (whole != nullptr) {
-    sums = sums_at(timeline, *whole, now);
-  } else {
-    now.is_bound = point.is_bound;
-    now.swap_bytes = point.swap_bytes;
-    for (size_t i = 0; i < sums.size(); ++i)
-      sums[i].bytes = point.kinds[i];
-  }
-  for (Category kind : kTimelineBands) {
-    const auto index = static_cast<size_t>(kind);
-    const KindSum& sum = sums[index];
-    if (sum.bytes == 0) continue;
+  now.by = now.is_whole ? by : TimelineGroup::Kind;
+  now.is_bound = !now.is_whole && point.is_bound;
+  now.swap_bytes = now.is_whole ? 0 : point.swap_bytes;
+  const RowSums sums =
+      now.is_whole ? sums_at(timeline, *whole, now) : sums_of(point);
+  for (const auto& [name, sum] : sums) {
+    const bool is_band =
+        std::ranges::find(kTimelineBands, sum.kind) != std::end(kTimelineBands);
+    if (sum.bytes == 0 || !is_band) continue;
     now.sum_bytes += sum.bytes;
-    now.kinds.push_back(
-        {kind, sum.bytes, sum.private_bytes,
-         static_cast<int64_t>(sum.bytes) -
-             static_cast<int64_t>(timeline.points[before].kinds[index]),
-         mostly_of(sum)});
+    KindAt row = {
+        name,          sum.kind, sum.bytes, sum.private_bytes, sum.growth_bytes,
+        mostly_of(sum)};
+    if (now.by == TimelineGroup::Kind) {
+      row.growth_bytes =
+          static_cast<int64_t>(sum.bytes) -
+          static_cast<int64_t>(
+              timeline.points[before].kinds[static_cast<size_t>(sum.kind)]);
+    } else {
+      row.kind = largest_kind(sum);
+    }
+    now.kinds.push_back(std::move(row));
   }
   std::ranges::stable_sort(now.kinds, std::ranges::greater(), &KindAt::bytes);
   return now;
+}
+
+std::string mark_words(const TopTimeline& timeline, size_t moment,
+                       const KindsAt& now) {
+  if (!timeline.mark_bytes || moment != timeline.highest || now.is_bound ||
+      *timeline.mark_bytes < now.sum_bytes)
+    return {};
+  return "+ " + base::short_size(*timeline.mark_bytes - now.sum_bytes) +
+         " not explained = " + base::short_size(*timeline.mark_bytes);
 }
 
 TimelineTable::TimelineTable(Canvas& canvas, const Look& look,
@@ -143,7 +217,7 @@ TimelineTable::TimelineTable(Canvas& canvas, const Look& look,
 TimelineTable::Layout TimelineTable::layout_of(int columns, bool is_whole) {
   Layout layout;
   if (columns >= 132) {
-    layout = {12, 44, 51, 61, 70, 80, 83, 26, columns - 21, 20};
+    layout = {12, 44, 51, 61, 70, 80, 83, columns - 106, columns - 21, 20};
   } else if (columns >= 72) {
     layout = {1, 33, 0, 0, 0, 42, 45, columns - 46, 0, 0};
   } else if (columns >= 60) {
@@ -176,8 +250,10 @@ void TimelineTable::draw_head(size_t moment, int row) const {
   canvas_.put_within(1, row, is_wide ? name - 2 : layout_.pss - 6, words,
                      paint(is_peak || !of.empty() ? Role::Strong : Role::Dim));
   if (is_wide) {
+    const std::string head(group_head(now_.by));
     canvas_.put_within(name, row, layout_.pss - 6 - name,
-                       of.empty() ? "KIND" : "KIND of " + of, paint(Role::Dim));
+                       of.empty() ? head : head + " of " + of,
+                       paint(Role::Dim));
   }
   put(layout_.pss, row, "PSS", Role::Strong);
   put(layout_.percent, row, "%", Role::Dim);
@@ -186,7 +262,7 @@ void TimelineTable::draw_head(size_t moment, int row) const {
   put(layout_.growth, row, "10 MIN", Role::Dim);
   if (layout_.mostly > 0)
     canvas_.put(layout_.mostly, row, "MOSTLY", paint(Role::Dim));
-  if (layout_.trend > 0)
+  if (layout_.trend > 0 && now_.by == TimelineGroup::Kind)
     canvas_.put(layout_.trend, row, "WHOLE RUN", paint(Role::Dim));
 }
 
@@ -195,10 +271,12 @@ void TimelineTable::draw_kind(const KindAt& kind, int row) const {
               paint(role_of(kind.kind)));
   const int name = layout_.glyph + 2;
   canvas_.put_within(name, row, layout_.pss - 7 - name,
-                     model::category_name(kind.kind), paint(Role::Plain));
+                     base::visible(kind.name), paint(Role::Plain));
   put(layout_.pss, row, bound_size(kind.bytes, now_.is_bound), Role::Strong);
   put(layout_.percent, row,
-      base::percent(kind.bytes, std::max<uint64_t>(now_.sum_bytes, 1)),
+      fmt::format("{:.1f}", static_cast<double>(kind.bytes) * 100.0 /
+                                static_cast<double>(
+                                    std::max<uint64_t>(now_.sum_bytes, 1))),
       Role::Plain);
   put(layout_.own, row,
       now_.is_bound ? "?" : base::short_size(kind.private_bytes),
@@ -211,7 +289,7 @@ void TimelineTable::draw_kind(const KindAt& kind, int row) const {
     canvas_.put_within(layout_.mostly, row, layout_.mostly_columns, kind.mostly,
                        paint(Role::Dim));
   }
-  if (layout_.trend == 0) return;
+  if (layout_.trend == 0 || now_.by != TimelineGroup::Kind) return;
   const std::u32string picture =
       trend(look_, series_of(timeline_, kind.kind),
             static_cast<size_t>(layout_.trend_cells));
@@ -226,8 +304,7 @@ void TimelineTable::draw_rest(size_t first, int row) const {
   std::string names;
   for (size_t i = first; i < now_.kinds.size(); ++i) {
     bytes += now_.kinds[i].bytes;
-    names += (names.empty() ? "" : ", ") +
-             std::string(model::category_name(now_.kinds[i].kind));
+    names += (names.empty() ? "" : ", ") + base::visible(now_.kinds[i].name);
   }
   canvas_.put(layout_.glyph + 2, row,
               std::to_string(now_.kinds.size() - first) + " more",
@@ -239,7 +316,7 @@ void TimelineTable::draw_rest(size_t first, int row) const {
   }
 }
 
-void TimelineTable::draw_sum(int row) const {
+void TimelineTable::draw_sum(size_t moment, int row) const {
   uint64_t own = 0;
   for (const KindAt& kind : now_.kinds)
     own += kind.private_bytes;
@@ -248,6 +325,12 @@ void TimelineTable::draw_sum(int row) const {
       Role::Strong);
   put(layout_.percent, row, "100", Role::Plain);
   if (now_.is_bound) return;
+  const std::string mark = mark_words(timeline_, moment, now_);
+  if (!mark.empty() && layout_.own > 0) {
+    canvas_.put(layout_.percent + 2, row,
+                mark + " high-water mark of the cgroup", paint(Role::Strong));
+    return;
+  }
   put(layout_.own, row, base::short_size(own), Role::Plain);
   put(layout_.shared, row, base::short_size(now_.sum_bytes - own), Role::Plain);
 }
@@ -261,7 +344,7 @@ void TimelineTable::draw(size_t moment, int row, int rows) const {
     draw_kind(now_.kinds[i], line);
   }
   if (lines > now_.kinds.size())
-    draw_sum(row + 1 + static_cast<int>(now_.kinds.size()));
+    draw_sum(moment, row + 1 + static_cast<int>(now_.kinds.size()));
 }
 
 }  // namespace tidemark::view::tui

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/top_snapshot.h"
@@ -14,12 +16,18 @@
 
 namespace tidemark::view::tui {
 
-// One kind of memory at the moment.
+// What the rows of the table are.
+enum class TimelineGroup : uint8_t { Kind, Program, Cgroup };
+
+// One row: a kind of memory at the moment, or who has it.
 struct KindAt {
+  std::string name;
+  // Of a program that it has most of.
   model::Category kind = model::Category::Unnamed;
   uint64_t bytes = 0;
   uint64_t private_bytes = 0;  // the rest is shared
-  int64_t growth_bytes = 0;    // in ten minutes, or since the first point
+  // In ten minutes, or since the first point; empty: not known.
+  std::optional<int64_t> growth_bytes;
   std::string mostly;
 };
 
@@ -31,11 +39,23 @@ struct KindsAt {
   // Who has it, and how much of it alone, is known too: only of the moment that
   // was read as a whole.
   bool is_whole = false;
+  TimelineGroup by = TimelineGroup::Kind;
 };
 
 // `whole`: what was read at this moment; null: only sums of it are kept.
+// Without it there are kinds alone.
 KindsAt kinds_at(const analysis::TopTimeline& timeline, size_t moment,
-                 const analysis::TopSnapshot* whole);
+                 const analysis::TopSnapshot* whole,
+                 TimelineGroup by = TimelineGroup::Kind);
+
+// "+ 84.3M not explained = 6.11G": what the group had at its highest, which is
+// told of that moment alone; empty where no mark is known or it is below the
+// sum, since pages that are shared may be charged to others.
+std::string mark_words(const analysis::TopTimeline& timeline, size_t moment,
+                       const KindsAt& now);
+
+// "KIND", "PROGRAM", "CONTROL GROUP".
+std::string_view group_head(TimelineGroup by);
 
 // "6.11G", "≤6.11G".
 std::string bound_size(uint64_t bytes, bool is_bound);
@@ -66,7 +86,7 @@ class TimelineTable {
   void draw_head(size_t moment, int row) const;
   void draw_kind(const KindAt& kind, int row) const;
   void draw_rest(size_t first, int row) const;
-  void draw_sum(int row) const;
+  void draw_sum(size_t moment, int row) const;
   void put(int end, int row, const std::string& words, Role role) const;
 
   Canvas& canvas_;

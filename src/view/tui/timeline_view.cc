@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "view/tui/frame.h"
 #include "view/tui/numbers.h"
+#include "view/tui/row_list.h"
 #include "view/tui/timeline_picture.h"
 #include "view/tui/timeline_table.h"
 
@@ -27,6 +28,10 @@ class TimelineView : public View {
   bool has_ledger_line() const override { return false; }
   void arrange(const Scene& scene, int columns, const Area& /*area*/) override;
   Answer press(const Key& key, const Scene& scene) override;
+  Answer tell(Prompt prompt, const std::string& text, bool is_final,
+              const Scene& scene) override;
+  std::string copy(const Scene& scene) const override;
+  std::string status_end(const Scene& scene) const override;
   void draw(Canvas& canvas, const Scene& scene,
             const Area& area) const override;
   std::string status(const Scene& scene) const override;
@@ -52,6 +57,11 @@ class TimelineView : public View {
                        std::min(zoom_, most_zoom(timeline)));
   }
   Answer zoom(bool is_in, const TopTimeline& timeline);
+  Answer press_letter(char32_t letter, const Scene& scene,
+                      const TopTimeline& timeline);
+  Answer next_group(const Scene& scene);
+  Answer find_event(const Scene& scene, const TopTimeline& timeline,
+                    bool is_forward);
   std::string event_words(const Scene& scene,
                           const TopTimeline& timeline) const;
   void count(const Scene& scene);
@@ -59,6 +69,8 @@ class TimelineView : public View {
   int columns_ = 80;
   // Of what is live: a time, since the oldest points go; empty: now.
   std::optional<uint64_t> chosen_;
+  TimelineGroup by_ = TimelineGroup::Kind;
+  std::string find_;
   KindsAt kinds_;      // at the moment
   uint32_t zoom_ = 0;  // times the time was halved
 };
@@ -156,28 +168,117 @@ Answer TimelineView::press(const Key& key, const Scene& scene) {
                   to - static_cast<int64_t>(moment(scene, *timeline)));
     }
     case KeyCode::Character:
-      break;
+      return press_letter(key.character, scene, *timeline);
     default:
       return {};
   }
-  switch (key.character) {
+}
+
+Answer TimelineView::press_letter(char32_t letter, const Scene& scene,
+                                  const TopTimeline& timeline) {
+  switch (letter) {
     case U'p':
     case U'P':
-      return go_to_peak(scene, *timeline, key.character == U'p');
+      return go_to_peak(scene, timeline, letter == U'p');
     case U'+':
     case U'=':
-      return zoom(true, *timeline);
+      return zoom(true, timeline);
     case U'-':
-      return zoom(false, *timeline);
+      return zoom(false, timeline);
+    case U'g':
+      return next_group(scene);
+    case U'n':
+    case U'N':
+      return find_event(scene, timeline, letter == U'n');
     case U' ':
       return scene.snapshot->playback ? asked(Wish::PlayOrPause) : Answer{};
     case U'>':
     case U'<':
       if (!scene.snapshot->playback) return {};
-      return asked(key.character == U'>' ? Wish::Faster : Wish::Slower);
+      return asked(letter == U'>' ? Wish::Faster : Wish::Slower);
     default:
       return {};
   }
+}
+
+Answer TimelineView::next_group(const Scene& scene) {
+  if (!kinds_.is_whole)
+    return taken("of a moment that has passed only kinds are kept");
+  switch (by_) {
+    case TimelineGroup::Kind:
+      by_ = TimelineGroup::Program;
+      break;
+    case TimelineGroup::Program:
+      by_ = TimelineGroup::Cgroup;
+      break;
+    case TimelineGroup::Cgroup:
+      by_ = TimelineGroup::Kind;
+      break;
+  }
+  count(scene);
+  return taken("by " + std::string(by_ == TimelineGroup::Kind ? "kind"
+                                   : by_ == TimelineGroup::Program
+                                       ? "program"
+                                       : "control group"));
+}
+
+// To the next thing that happened whose words have this in them.
+Answer TimelineView::find_event(const Scene& scene, const TopTimeline& timeline,
+                                bool is_forward) {
+  if (find_.empty()) return taken("nothing to find; / asks for it");
+  const uint64_t now = timeline.points[moment(scene, timeline)].elapsed_ns;
+  const analysis::TopEvent* found = nullptr;
+  for (const analysis::TopEvent& event : timeline.events) {
+    const bool is_there =
+        is_forward ? event.elapsed_ns > now : event.elapsed_ns < now;
+    if (!is_there ||
+        !contains_letters(
+            std::string(event_word(event.kind)) + " " + event.words, find_))
+      continue;
+    found = &event;
+    if (is_forward) break;
+  }
+  if (found == nullptr) {
+    return taken("'" + base::visible(find_) + "' happened at no " +
+                 (is_forward ? "later" : "earlier") + " moment");
+  }
+  const auto point =
+      std::ranges::lower_bound(timeline.points, found->elapsed_ns, {},
+                               &analysis::TopTimelinePoint::elapsed_ns);
+  const auto to =
+      std::min<int64_t>(point - timeline.points.begin(),
+                        static_cast<int64_t>(timeline.points.size()) - 1);
+  Answer answer =
+      move(scene, timeline, to - static_cast<int64_t>(moment(scene, timeline)));
+  answer.message =
+      std::string(event_word(found->kind)) + " " + base::visible(found->words);
+  return answer;
+}
+
+Answer TimelineView::tell(Prompt prompt, const std::string& text, bool is_final,
+                          const Scene& scene) {
+  const TopTimeline* timeline = timeline_in(scene);
+  // A moment of a recording is read as a whole: not at each letter.
+  if (prompt != Prompt::Find || !is_final) return {};
+  find_ = text;
+  if (timeline == nullptr)
+    return taken("'" + base::visible(text) + "' is in no row");
+  return text.empty() ? taken() : find_event(scene, *timeline, true);
+}
+
+std::string TimelineView::copy(const Scene& scene) const {
+  const TopTimeline* timeline = timeline_in(scene);
+  if (timeline == nullptr) return {};
+  std::string text =
+      "at " +
+      base::clock_duration(
+          timeline->points[moment(scene, *timeline)].elapsed_ns) +
+      "\tPSS\tMOSTLY\n";
+  for (const KindAt& row : kinds_.kinds) {
+    text += base::visible(row.name) + "\t" +
+            bound_size(row.bytes, kinds_.is_bound) + "\t" + row.mostly + "\n";
+  }
+  return text + "sum\t" + bound_size(kinds_.sum_bytes, kinds_.is_bound) + "\n";
 }
 
 Answer TimelineView::zoom(bool is_in, const TopTimeline& timeline) {
@@ -214,7 +315,7 @@ void TimelineView::count(const Scene& scene) {
   if (timeline == nullptr) return;
   const bool is_whole = scene.snapshot->playback || !chosen_;
   kinds_ = kinds_at(*timeline, moment(scene, *timeline),
-                    is_whole ? scene.snapshot : nullptr);
+                    is_whole ? scene.snapshot : nullptr, by_);
 }
 
 void TimelineView::draw(Canvas& canvas, const Scene& scene,
@@ -248,35 +349,59 @@ std::string TimelineView::status(const Scene& scene) const {
   const TopTimeline* timeline = timeline_in(scene);
   if (timeline == nullptr)
     return scene.choice ? "no process is meant" : "nothing was read yet";
-  std::string words = "sum " + bound_size(kinds_.sum_bytes, kinds_.is_bound) +
-                      " · swapped out " + base::short_size(kinds_.swap_bytes) +
-                      " beside it · " +
-                      base::counted(timeline->points.size(), "tick", "ticks");
+  std::string words = "sum " + bound_size(kinds_.sum_bytes, kinds_.is_bound);
+  const std::string mark =
+      mark_words(*timeline, moment(scene, *timeline), kinds_);
+  if (!mark.empty()) words += " " + mark;
+  const std::string swap = "swapped out " + base::short_size(kinds_.swap_bytes);
+  // The sum stands in a wide table; swap has its line in every picture.
+  if (columns_ >= 132) {
+    words = swap + " beside the sum";
+  } else if (mark.empty()) {
+    words += " · " + swap;
+  }
   if (kinds_.is_bound) words += " · ≤ RSS: shares would stall it";
   const std::string happened = event_words(scene, *timeline);
-  if (!happened.empty()) words = happened + " · " + words;
-  if (timeline->gap_count > 0)
-    words += ", " + base::grouped(timeline->gap_count) + " missed";
+  if (!happened.empty()) words += " · " + happened;
   return words;
 }
 
+// "4,280 of 4,320 ticks": of a recording, where what we cost says little.
+std::string TimelineView::status_end(const Scene& scene) const {
+  const TopTimeline* timeline = timeline_in(scene);
+  if (timeline == nullptr || !scene.snapshot->playback) return {};
+  const size_t read = timeline->points.size();
+  if (timeline->gap_count == 0) return base::counted(read, "tick", "ticks");
+  return base::grouped(read) + " of " +
+         base::grouped(read + timeline->gap_count) + " ticks";
+}
+
 std::vector<KeyHint> TimelineView::hints(const Scene& scene) const {
-  std::vector<KeyHint> hints = {{"←→", "moment"}, {"p", "next peak"}};
+  // In ASCII arrows would look like the keys of the speed.
+  const bool is_ascii = scene.look.is_ascii();
+  std::vector<KeyHint> hints = {{is_ascii ? "arrows" : "←→", "moment"},
+                                {"p", "next peak"}};
   const bool is_recorded = scene.snapshot->playback.has_value();
   if (is_recorded)
     hints.insert(hints.end(), {{"Space", "play"}, {"<>", "speed"}});
-  hints.push_back({"+-", "zoom"});
+  hints.insert(hints.end(), {{"+-", "zoom"}, {"g", "group"}, {"/", "find"}});
   if (is_recorded) hints.push_back({"t", "go to time"});
-  hints.push_back({"Tab", "view"});
+  hints.push_back({"y", "copy"});
   return hints;
 }
 
 std::vector<HelpSection> TimelineView::help(const Scene& scene) const {
-  std::vector<HelpSection> sections = {{"MOMENT",
-                                        {{"← →  with Shift", "one column, ten"},
-                                         {"Home End", "first, last"},
-                                         {"p P", "next peak, previous"},
-                                         {"+ -", "half the time, twice"}}}};
+  std::vector<HelpSection> sections = {
+      {"MOMENT",
+       {{scene.look.is_ascii() ? "arrows, with Shift" : "← →  with Shift",
+         "one column, ten"},
+        {"Home End", "first, last"},
+        {"p P", "next peak, previous"},
+        {"+ -", "half the time, twice"}}},
+      {"LOOK",
+       {{"g", "by kind, program, cgroup"},
+        {"/  n N", "find what happened"},
+        {"y", "copy this table"}}}};
   if (!scene.snapshot->playback) return sections;
   sections.front().lines.push_back({"t", "go to a time: 00:41:12, peak, end"});
   sections.push_back(

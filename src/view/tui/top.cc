@@ -11,6 +11,7 @@
 #include "view/tui/help_view.h"
 #include "view/tui/machine_view.h"
 #include "view/tui/maps_view.h"
+#include "view/tui/numbers.h"
 #include "view/tui/objects_view.h"
 #include "view/tui/processes_view.h"
 #include "view/tui/timeline_view.h"
@@ -349,6 +350,7 @@ Canvas Top::draw(uint64_t now_ns) const {
   frame.tabs = tabs();
   frame.state = state_words();
   frame.hints = active().hints(now);
+  frame.status_end = active().status_end(now);
   frame.has_ledger_line = active().has_ledger_line();
   if (prompt_ != Prompt::None) {
     frame.status =
@@ -360,6 +362,7 @@ Canvas Top::draw(uint64_t now_ns) const {
   } else {
     frame.status = status_words(now);
   }
+  frame.status = bounds_for(look_, std::move(frame.status));
   draw_frame(canvas, now, frame);
   active().draw(canvas, now, view_area(rows_));
   if (is_help_open_) {

@@ -110,6 +110,8 @@ class View {
                     const Area& area) const = 0;
   // The left part of the status line.
   virtual std::string status(const Scene& scene) const = 0;
+  // Its right part, where that is not what we cost.
+  virtual std::string status_end(const Scene& /*scene*/) const { return {}; }
   virtual std::vector<KeyHint> hints(const Scene& scene) const = 0;
   virtual std::vector<HelpSection> help(const Scene& scene) const = 0;
   // Nobody waits: what a key may ask for next can be made ready.

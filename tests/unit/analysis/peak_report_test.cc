@@ -321,16 +321,16 @@ TEST(PeakMarks, OfAGroupMayHaveBeenSetAfterThePeakThatWasSeen) {
   Recorded recorded = in_groups({"/web"});
   recorded.timeline = timeline_of({7, 60, 3});
   PeakInput input = recorded.input();
-  input.highest_group_mark_bytes = 140;
+  input.group.highest_mark_bytes = 140;
   EXPECT_EQ(make_peak_report(input).marks[0].bytes, 140U);
 }
 
 TEST(PeakMarks, OfAGroupMayBeOlderThanTheRecording) {
   const Recorded recorded = in_groups({"/web"});
   PeakInput input = recorded.input();
-  input.first_group_mark_bytes = 100;
+  input.group.first_mark_bytes = 100;
   EXPECT_TRUE(make_peak_report(input).marks[0].is_older);
-  input.first_group_mark_bytes = 99;
+  input.group.first_mark_bytes = 99;
   EXPECT_FALSE(make_peak_report(input).marks[0].is_older);
 }
 
@@ -338,9 +338,9 @@ TEST(PeakMarks, OfAGroupThatHadMuchMoreFromTheStartSayNothing) {
   Recorded recorded = in_groups({"/web"});
   recorded.timeline = timeline_of({7, 60, 3});
   PeakInput input = recorded.input();
-  input.first_group_charged_bytes = uint64_t{65} << 20;
+  input.group.first_charged_bytes = uint64_t{65} << 20;
   EXPECT_TRUE(make_peak_report(input).marks.empty());
-  input.first_group_charged_bytes = uint64_t{63} << 20;
+  input.group.first_charged_bytes = uint64_t{63} << 20;
   EXPECT_EQ(make_peak_report(input).marks.size(), 1U);
 }
 

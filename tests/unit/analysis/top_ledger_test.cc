@@ -37,6 +37,23 @@ TEST(TopLedger, KeepsClassesWithTheirLargestOwners) {
   EXPECT_EQ(top.rows[1].parts[0].name, "/a");
 }
 
+TEST(TopLedger, SumsClassesOfOneKind) {
+  model::Ledger ledger;
+  ledger.total_bytes = 1000;
+  ledger.page_bytes = 16'384;
+  ledger.rows = {
+      row(LedgerClass::AnonPrivate, "", 300),
+      row(LedgerClass::AnonPrivate, "a (1)", 300, "anon-private"),
+      row(LedgerClass::AnonShared, "", 100),
+      row(LedgerClass::Free, "", 600),
+  };
+  const TopLedger top = make_top_ledger(ledger, LedgerBy::Class);
+  const auto kinds = kinds_in(top);
+  EXPECT_EQ(kinds[static_cast<size_t>(Category::Anon)], 400U);
+  EXPECT_EQ(kinds[static_cast<size_t>(Category::Free)], 600U);
+  EXPECT_EQ(top.page_bytes, 16'384U);
+}
+
 TEST(TopLedger, KeepsOwnersWithTheirClasses) {
   model::Ledger ledger;
   ledger.total_bytes = 500;

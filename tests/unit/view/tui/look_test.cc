@@ -61,5 +61,15 @@ TEST(BandGlyph, TellsKindsApartWithoutColour) {
   }
 }
 
+TEST(Look, TellsKindsApartByShapeWhereThereAreEightColors) {
+  Look look;
+  look.depth = ColorDepth::Ansi16;
+  EXPECT_EQ(band_glyph(look, model::Category::Anon), U'█');
+  look.has_bright = false;
+  EXPECT_EQ(band_glyph(look, model::Category::Anon), U'▓')
+      << "bright cyan may look like the cyan of programs";
+  EXPECT_EQ(band_glyph(look, model::Category::Code), U'█');
+}
+
 }  // namespace
 }  // namespace tidemark::view::tui

@@ -122,6 +122,7 @@ inline std::shared_ptr<const analysis::TopTimeline> example_timeline() {
   }
   timeline->gap_count = 3;
   timeline->limit_bytes = 6144 * kMb;
+  timeline->mark_bytes = 4692 * kMb;
   using analysis::TopEventKind;
   timeline->events = {
       {12 * kSecondNs, TopEventKind::Start, "psql (41880)"},
@@ -262,7 +263,7 @@ inline std::shared_ptr<const analysis::TopLedger> example_ledger() {
        5900 * kMb,
        2,
        {{"(buddy lists)", 5688 * kMb}, {"(lists of each CPU)", 212 * kMb}}},
-      {"anonymous, of one process",
+      {"anonymous, one process",
        Category::Anon,
        8200 * kMb,
        3,
@@ -272,10 +273,22 @@ inline std::shared_ptr<const analysis::TopLedger> example_ledger() {
        1966 * kMb,
        2,
        {{"shared_buffers", 1608 * kMb}}},
+      {"slab",
+       Category::Slab,
+       742 * kMb,
+       132,
+       {{"ext4_inode_cache", 300 * kMb}, {"dentry", 200 * kMb}}},
+      {"taken at boot",
+       Category::Wired,
+       471 * kMb,
+       2,
+       {{"page structs", 384 * kMb}, {"kernel image", 30 * kMb}}},
+      {"page tables", Category::Ptab, 190 * kMb, 0, {}},
+      {"vmalloc", Category::Kern, 120 * kMb, 0, {}},
+      {"per-CPU", Category::Kern, 78 * kMb, 0, {}},
+      {"compressed swap", Category::Swap, 13 * kMb, 0, {}},
       {"unnamed", Category::Unnamed, 25 * kMb, 0, {}},
   };
-  ledger->other_bytes = 1614 * kMb;
-  ledger->other_count = 4;
   return ledger;
 }
 
@@ -321,6 +334,10 @@ inline std::shared_ptr<const analysis::TopSnapshot> example_snapshot() {
     detail.read_ns = kNowNs - 8 * kSecondNs;
     detail.kinds = {example_kind(model::Category::Heap, one.pss_mb / 2),
                     example_kind(model::Category::Code, one.pss_mb / 2)};
+    if (one.growth_mb > 0) {
+      detail.grown = {
+          {model::Category::Heap, one.growth_mb * static_cast<int64_t>(kMb)}};
+    }
     snapshot->details.push_back(detail);
   }
   model::Process denied =
@@ -334,6 +351,11 @@ inline std::shared_ptr<const analysis::TopSnapshot> example_snapshot() {
   snapshot->own_cpu_millionths = 14'000;
   snapshot->own_bytes = 18 * kMb;
   add_history(*snapshot, examples);
+  snapshot->growers = {
+      {"/dev/shm/shared_buffers", model::ProcessId{41902, 419020},
+       61 * static_cast<int64_t>(kMb)},
+      {"ext4_inode_cache", std::nullopt, 7 * static_cast<int64_t>(kMb)},
+  };
   add_slow(*snapshot);
   snapshot->timeline = example_timeline();
   return snapshot;

@@ -455,6 +455,20 @@ TEST(Top, ShowsOnlyHiddenObjects) {
   EXPECT_NE(text.find("frames"), std::string::npos) << text;
 }
 
+TEST(Top, SaysThatMemoryMovedWhileObjectsWereRead) {
+  auto snapshot = std::make_shared<analysis::TopSnapshot>(*example_snapshot());
+  auto objects =
+      std::make_shared<analysis::ObjectReport>(*snapshot->slow.objects.value);
+  objects->shmem->rest_bytes = -static_cast<int64_t>(kMb);
+  snapshot->slow.objects.value = objects;
+  Top top({}, 80, 24);
+  top.take(snapshot);
+  press(top, U'3');
+  EXPECT_NE(text_of(top).find("shmem 2.27G, ≥2.25G named: 1.00M came or went"),
+            std::string::npos)
+      << text_of(top);
+}
+
 TEST(Top, SaysWhyThereAreNoObjects) {
   auto snapshot = std::make_shared<analysis::TopSnapshot>(*example_snapshot());
   snapshot->slow.objects = {};
@@ -491,7 +505,7 @@ TEST(Top, ZoomsTheTimelineRoundTheMoment) {
 }
 
 TEST(Top, SaysWhatHappenedAtTheMoment) {
-  Top top({}, 80, 24);
+  Top top({}, 132, 40);
   top.take(example_replay());
   press(top, U'5');
   EXPECT_NE(top.draw(kNowNs).to_text().find("exit osm2pgsql (41877)"),
