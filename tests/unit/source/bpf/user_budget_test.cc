@@ -48,7 +48,7 @@ TEST(UnwindingBudget, BeginsWithAsManyAsASecondIsLikelyToTake) {
 }
 
 TEST(UnwindingBudget, HoldsFromTheFirstSecondOn) {
-  for (uint64_t sample_ns : {5'000, 25'000, 60'000, 150'000}) {
+  for (uint64_t sample_ns : {5'000UL, 25'000UL, 60'000UL, 150'000UL}) {
     const UnwindingBudget spent = run({.sample_ns = sample_ns});
     EXPECT_LE(spent.total_ns(), 100 * kMs) << sample_ns;
   }
