@@ -15,7 +15,7 @@ const DetailPlan::Row* DetailPlan::exception_at(int64_t tick) const {
 
 std::optional<DetailReading> DetailPlan::last(int64_t tick) const {
   auto row = std::ranges::upper_bound(rows_, tick, {}, &Row::tick);
-  int64_t until = tick;  // of the plan in force
+  int64_t until = std::min(tick, kMostTicks);  // of the plan in force
   std::optional<DetailReading> extra;
   while (row != rows_.begin()) {
     --row;

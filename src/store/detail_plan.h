@@ -18,14 +18,19 @@ struct DetailReading {
 
 class DetailPlan {
  public:
-  // In order of ticks, as the table holds them.
+  // In order of ticks, as the table holds them. What no writer has written is
+  // left out: a damaged file may say anything.
   void add(int64_t tick, model::DetailTier tier, int64_t step) {
-    rows_.push_back({tick, tier, step});
+    const bool is_sane =
+        tick >= 0 && tick <= kMostTicks && step >= 0 && step <= kMostTicks;
+    if (is_sane) rows_.push_back({tick, tier, step});
   }
   // The last reading at or before the tick.
   std::optional<DetailReading> last(int64_t tick) const;
 
  private:
+  // More than any recording has, and sums of them are numbers.
+  static constexpr int64_t kMostTicks = int64_t{1} << 48;
   struct Row {
     int64_t tick = 0;
     model::DetailTier tier = model::DetailTier::Full;
