@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "analysis/maps_report.h"
 #include "analysis/peak_report.h"
 #include "analysis/process_filter.h"
-#include "analysis/process_use.h"
+#include "analysis/recorded_filter.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "watch/top_digest.h"
@@ -39,73 +38,6 @@ int64_t growth_of(const model::Band& band, size_t tick_count) {
                                 point.shares.scanned_bytes);
   };
   return bytes(band.points.back()) - bytes(band.points.front());
-}
-
-model::Process process_under(const model::RecordedProcess& process,
-                             const model::RecordedImage& image) {
-  model::Process one;
-  one.id = process.process;
-  one.stat.pid = process.process.pid;
-  one.stat.comm = image.comm;
-  one.command_line = image.command_line;
-  one.cgroup_path = image.cgroup_path;
-  one.status.user_id = image.user_id;
-  return one;
-}
-
-analysis::Use unknown_use() {
-  model::Amount unknown;
-  unknown.has_unknown = true;
-  analysis::Use use;
-  use.pss = use.uss = use.shared = use.rss = use.swap_pss = unknown;
-  return use;
-}
-
-analysis::Use use_of_shares(const model::BandShares& shares) {
-  analysis::Use use;
-  use.pss = model::amount_of(shares.pss_bytes);
-  use.uss = model::amount_of(shares.private_bytes);
-  use.rss = model::amount_of(shares.rss_bytes);
-  use.shared = model::amount_of(
-      shares.rss_bytes - std::min(shares.rss_bytes, shares.private_bytes));
-  use.swap_pss = model::amount_of(shares.swap_bytes);
-  use.hugetlb = model::amount_of(0);
-  return use;
-}
-
-// What each process had whenever that changed.
-std::map<int64_t, std::vector<analysis::Use>> uses_over_time(
-    const model::Bands& bands) {
-  // Each kind of a process has points of its own: between two they hold.
-  std::map<int64_t, std::vector<const model::Band*>> kinds;
-  for (const model::Band& band : bands.by_process) {
-    if (!band.process) continue;
-    kinds[*band.process].push_back(&band);
-  }
-  std::map<int64_t, std::vector<analysis::Use>> uses;
-  for (const auto& [process, parts] : kinds) {
-    std::set<size_t> ticks;
-    for (const model::Band* band : parts) {
-      for (const model::BandPoint& point : band->points)
-        ticks.insert(point.tick_index);
-    }
-    std::vector<size_t> next(parts.size());
-    std::vector<model::BandShares> now(parts.size());
-    for (size_t tick : ticks) {
-      model::BandShares sum;
-      for (size_t i = 0; i < parts.size(); ++i) {
-        const auto& points = parts[i]->points;
-        while (next[i] < points.size() && points[next[i]].tick_index <= tick)
-          now[i] = points[next[i]++].shares;
-        sum.rss_bytes += now[i].rss_bytes;
-        sum.pss_bytes += now[i].pss_bytes;
-        sum.private_bytes += now[i].private_bytes;
-        sum.swap_bytes += now[i].swap_bytes;
-      }
-      uses[process].push_back(use_of_shares(sum));
-    }
-  }
-  return uses;
 }
 
 }  // namespace
@@ -251,33 +183,18 @@ void TopReplay::load() {
 }
 
 store::ProcessSet TopReplay::matching(const std::string& text) const {
-  store::ProcessSet found;
   const base::Result<analysis::ProcessFilter> filter =
       analysis::ProcessFilter::parse(text);
-  if (!filter) return found;
-  std::map<int64_t, std::vector<analysis::Use>> uses;
+  if (!filter) return {};
+  std::vector<int64_t> ticks;
   if (filter->has_sizes()) {
-    std::vector<int64_t> ticks;
     for (const model::RecordedTick& tick : recording_.ticks())
       ticks.push_back(tick.id);
-    const base::Result<model::Bands> bands = recording_.bands({}, ticks);
-    if (bands) uses = uses_over_time(*bands);
   }
-  // Of what was never read nothing is known, which meets no condition.
-  const std::vector<analysis::Use> unknown = {unknown_use()};
-  for (const model::RecordedProcess& process : recording_.processes()) {
-    const auto known = uses.find(process.id);
-    const std::vector<analysis::Use>& over_time =
-        known == uses.end() ? unknown : known->second;
-    for (const model::RecordedImage& image : process.images) {
-      const model::Process one = process_under(process, image);
-      if (std::ranges::any_of(over_time, [&](const analysis::Use& use) {
-            return filter->matches(one, use, {});
-          }))
-        found.insert(process.id);
-    }
-  }
-  return found;
+  base::Result<model::Bands> bands = model::Bands();
+  if (!ticks.empty()) bands = recording_.bands({}, ticks);
+  return analysis::ever_matching(*filter, recording_.processes(),
+                                 bands ? *bands : model::Bands());
 }
 
 // Only of a group that all of them are in, at the highest moment.
