@@ -49,7 +49,10 @@ base::Result<Side> side_of_file(const DiffCommandOptions& options,
   base::Result<store::ProcessSet> chosen =
       choose_processes(*recording, options.pid, "");
   if (!chosen) return chosen.error();
-  return recorded_side(*recording, *chosen, moment);
+  const bool is_text =
+      options.common.format == Format::Text && !wants_page(options.common);
+  return recorded_side(*recording, *chosen, moment,
+                       is_text ? SideCourse::LeftOut : SideCourse::Told);
 }
 
 // The running processes of the names the recording knows.

@@ -38,7 +38,7 @@ base::Result<analysis::DiffCourse> course_of(const store::Recording& recording,
 
 base::Result<Side> recorded_side(const store::Recording& recording,
                                  const store::ProcessSet& chosen,
-                                 const std::string& moment) {
+                                 const std::string& moment, SideCourse course) {
   base::Result<size_t> index = find_moment_or_peak(recording, moment);
   if (!index) return index.error();
   const model::RecordedTick& tick = recording.ticks()[*index];
@@ -50,10 +50,11 @@ base::Result<Side> recorded_side(const store::Recording& recording,
   side.composition = analysis::compose(*sample);
   for (const model::Process& process : sample->processes)
     side.names.insert(analysis::display_name(process));
-  base::Result<analysis::DiffCourse> course =
+  if (course == SideCourse::LeftOut) return side;
+  base::Result<analysis::DiffCourse> told =
       course_of(recording, chosen, *index);
-  if (!course) return course.error();
-  side.course = std::move(*course);
+  if (!told) return told.error();
+  side.course = std::move(*told);
   return side;
 }
 

@@ -20,10 +20,12 @@ struct Side {
   std::set<std::string> names;  // of its processes
 };
 
-// At a moment as find_moment_or_peak() takes it.
+// At a moment as find_moment_or_peak() takes it. The course costs a reading of
+// all ticks: text does not show it.
+enum class SideCourse { LeftOut, Told };
 base::Result<Side> recorded_side(const store::Recording& recording,
                                  const store::ProcessSet& chosen,
-                                 const std::string& moment);
+                                 const std::string& moment, SideCourse course);
 
 analysis::DiffReport compare_sides(Side before, Side after);
 

@@ -79,7 +79,7 @@ base::Result<Side> base_side(const ReportCommandOptions& options) {
   base::Result<store::ProcessSet> chosen =
       choose_processes(*recording, options.pid, "");
   if (!chosen) return chosen.error();
-  return recorded_side(*recording, *chosen, "peak");
+  return recorded_side(*recording, *chosen, "peak", SideCourse::Told);
 }
 
 base::Result<ExitCode> write_asked(const ReportCommandOptions& options,

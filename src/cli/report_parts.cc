@@ -242,7 +242,8 @@ base::Result<std::string> ReportParts::diff(Layout layout) {
                       "there is nothing to compare the recording with",
                       "tidemark report FILE --base OTHER.tdm");
   }
-  base::Result<Side> side = recorded_side(recording_, chosen_, "peak");
+  base::Result<Side> side =
+      recorded_side(recording_, chosen_, "peak", SideCourse::Told);
   if (!side) return side.error();
   return view::diff_json(compare_sides(*base_, std::move(*side)), layout);
 }

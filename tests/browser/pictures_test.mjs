@@ -106,6 +106,7 @@ test("two moments: every line adds up, also with the sides swapped", async () =>
     "import time\ntime.sleep(.3)\nx = bytearray(60 << 20)\ntime.sleep(.5)");
   tidemark("diff", `${recording}@200ms`, "@peak", "-o", file("diff.html"));
   const page = await browser.page(file("diff.html"));
+  await page.getByRole("img", { name: "both recordings, each from its start" }).waitFor();
   for (const turn of [1, -1]) {
     for (const by of ["kind", "kind and process", "process", "mapping"]) {
       await page.getByRole("button", { name: by, exact: true }).click();
