@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "parse/machine_files.h"
@@ -14,9 +15,9 @@
 namespace tidemark::source {
 namespace {
 
-constexpr const char* kHint =
-    "it needs root, or CAP_SYS_ADMIN; or mount it: mount -t tracefs tracefs "
-    "/sys/kernel/tracing";
+constexpr std::string_view kRights = "it needs root, or CAP_SYS_ADMIN";
+constexpr std::string_view kMounting =
+    "; or mount it: mount -t tracefs tracefs /sys/kernel/tracing";
 
 std::optional<std::string> find_mount(const Roots& roots) {
   base::Result<std::string> text =
@@ -37,7 +38,7 @@ base::Error no_tracefs(int err) {
                       "this kernel has no tracefs");
   }
   base::Error error = base::fail_errno("tracefs is not mounted; mounting", err);
-  error.hint = kHint;
+  error.hint = std::string(kRights).append(kMounting);
   return error;
 }
 
@@ -74,7 +75,9 @@ base::Result<base::Directory> open_tracefs(const Roots& roots) {
   if (mounted) return mounted;
   base::Result<base::Directory> ours = mount_for_us();
   if (ours) return ours;
-  return mounted;
+  base::Error closed = mounted.error();
+  if (closed.kind == base::ErrorKind::Denied) closed.hint = kRights;
+  return closed;
 }
 
 base::Result<parse::TraceFormat> read_trace_format(

@@ -472,6 +472,17 @@ class Refusals(unittest.TestCase):
             self.assertIn("tracefs is not mounted", done.stderr)
             self.assertIn("hint:", done.stderr)
 
+    def test_without_rights_to_a_mounted_tracefs_it_says_so(self):
+        if not is_root() or not shutil.which("unshare"):
+            self.skipTest("only root with unshare can mount it for itself")
+        script = ("mount -t tracefs tracefs /mnt && exec setpriv --reuid 65534 "
+                  "--clear-groups \"$0\" trace -b perf --duration 1s")
+        done = subprocess.run(
+            ["unshare", "--mount", "--propagation", "private", "sh", "-c", script,
+             TIDEMARK], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stderr, "Permission denied\n  hint: .*root")
+
     def test_bad_words_are_refused_at_once(self):
         for words in (("--report", "nothing"), ("--sample", "3"),
                       ("--order", "x"), ("--throttle", "200"),
