@@ -4,6 +4,7 @@
 
 #include "analysis/composition.h"
 #include "model/region.h"
+#include "unit/quantities.h"
 
 namespace tidemark::analysis {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 using model::Category;
 using model::SmapsField;
 
-constexpr uint64_t kKiB = 1024;
+using test::kKiB;
 
 model::Sample sample_of(const model::SmapsFields& totals) {
   model::Process process;

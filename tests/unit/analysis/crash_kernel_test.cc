@@ -3,13 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "unit/analysis/traces.h"
+#include "unit/quantities.h"
 
 namespace tidemark::analysis {
 namespace {
 
 using test::made_trace;
 
-constexpr uint64_t kMiB = 1 << 20;
+using test::kMiB;
 constexpr int32_t kTracer = 99;
 
 model::Trace boot_of(uint64_t pages, uint64_t tracer_pages) {

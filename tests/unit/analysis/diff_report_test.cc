@@ -20,7 +20,7 @@ using test::recorded_process;
 
 constexpr uint64_t kKib = 1024;
 
-Sample sample_of(std::vector<model::Process> processes) {
+Sample sample_with(std::vector<model::Process> processes) {
   Sample sample;
   sample.processes = std::move(processes);
   return sample;
@@ -104,7 +104,7 @@ TEST(DiffReport, MatchesByWhatItIsAndNotByAddressOrPid) {
       99, {mapping_of(0x70000000, 30), mapping_of(0x90000000, 70, "/data")},
       {RegionKind::BrkHeap, RegionKind::File});
   before.stat.comm = after.stat.comm = "server";
-  const DiffReport report = diff(sample_of({before}), sample_of({after}));
+  const DiffReport report = diff(sample_with({before}), sample_with({after}));
   EXPECT_EQ(report.change(), 0);
   for (const std::vector<DiffRow>* rows :
        {&report.categories, &report.parts, &report.processes}) {
@@ -117,10 +117,10 @@ TEST(DiffReport, MatchesByWhatItIsAndNotByAddressOrPid) {
 
 TEST(DiffReport, WhatCameAndWhatWentHaveNothingOnTheOtherSide) {
   const DiffReport report =
-      diff(sample_of({recorded_process(1, {mapping_of(0x10000000, 30, "/old")},
-                                       {RegionKind::File})}),
-           sample_of({recorded_process(2, {mapping_of(0x10000000, 50, "/new")},
-                                       {RegionKind::File})}));
+      diff(sample_with({recorded_process(
+               1, {mapping_of(0x10000000, 30, "/old")}, {RegionKind::File})}),
+           sample_with({recorded_process(
+               2, {mapping_of(0x10000000, 50, "/new")}, {RegionKind::File})}));
   const DiffRow* gone = row_named(report.parts, "/old");
   const DiffRow* come = row_named(report.parts, "/new");
   ASSERT_TRUE(gone != nullptr && come != nullptr);
@@ -148,7 +148,7 @@ TEST(DiffReport, OneNameOfTwoKindsIsTwoRows) {
                        {mapping_of(0x10000000, 30, "/lib/x"),
                         mapping_of(0x20000000, 8, "/lib/x")},
                        {RegionKind::Image, RegionKind::File});
-  const DiffReport report = diff({}, sample_of({process}));
+  const DiffReport report = diff({}, sample_with({process}));
   ASSERT_EQ(report.parts.size(), 2U);
   EXPECT_NE(report.parts[0].category, report.parts[1].category);
   EXPECT_EQ(report.parts[0].name, report.parts[1].name);
@@ -161,7 +161,7 @@ TEST(DiffReport, ProcessesOfOneNameAreOneRowWithTheirNumber) {
                                      {RegionKind::Anonymous}));
     three.back().stat.comm = "worker";
   }
-  const DiffReport report = diff(sample_of({three[0]}), sample_of(three));
+  const DiffReport report = diff(sample_with({three[0]}), sample_with(three));
   ASSERT_EQ(report.processes.size(), 1U);
   EXPECT_EQ(report.processes[0].before_count, 1U);
   EXPECT_EQ(report.processes[0].after_count, 3U);
@@ -170,9 +170,9 @@ TEST(DiffReport, ProcessesOfOneNameAreOneRowWithTheirNumber) {
 
 TEST(DiffReport, OneThatWasNotReadIsCountedAndAddsNothing) {
   const DiffReport report =
-      diff(sample_of({recorded_process(1, {mapping_of(0x10000000, 30)},
-                                       {RegionKind::Anonymous})}),
-           sample_of({test::unread_process(1, 1000)}));
+      diff(sample_with({recorded_process(1, {mapping_of(0x10000000, 30)},
+                                         {RegionKind::Anonymous})}),
+           sample_with({test::unread_process(1, 1000)}));
   EXPECT_EQ(report.after.undetailed_count, 1U);
   EXPECT_EQ(report.change(), -int64_t{30 * kKib});
   ASSERT_EQ(report.processes.size(), 1U);
@@ -183,8 +183,8 @@ TEST(DiffReport, OneThatWasNotReadIsCountedAndAddsNothing) {
 TEST(DiffReport, ChangesBeyondThirtyTwoBitsKeepTheirSign) {
   constexpr uint64_t kGib = 1024 * 1024;  // in KiB
   const DiffReport report =
-      diff(sample_of({recorded_process(1, {mapping_of(0x10000000, 5 * kGib)},
-                                       {RegionKind::Anonymous})}),
+      diff(sample_with({recorded_process(1, {mapping_of(0x10000000, 5 * kGib)},
+                                         {RegionKind::Anonymous})}),
            {});
   EXPECT_EQ(report.change(), -(int64_t{5} << 30));
   EXPECT_EQ(report.parts.at(0).change(), -(int64_t{5} << 30));

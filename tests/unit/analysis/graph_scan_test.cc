@@ -15,11 +15,11 @@ using model::ObjectKind;
 using model::RegionKind;
 
 // One process that maps the objects it is told to.
-struct Seen {
+struct SeenScan {
   model::Sample sample;
   model::ObjectScan scan;
 
-  Seen() : sample(test::sample_of({test::process_named(10, 1, "some")})) {
+  SeenScan() : sample(test::sample_of({test::process_named(10, 1, "some")})) {
     scan.processes.emplace_back().id = sample.processes[0].id;
   }
   void map(ObjectKind kind, uint64_t inode, const std::string& name) {
@@ -57,7 +57,7 @@ TEST(GraphScan, KindsOfRegionsAreThoseOfTheirObjects) {
 }
 
 TEST(GraphScan, AFileIsFoundByNameAndNumber) {
-  Seen seen;
+  SeenScan seen;
   seen.map(ObjectKind::File, 7, "/a");
   seen.map(ObjectKind::File, 8, "/b");
   EXPECT_EQ(seen.find("/b", 8), 1U);
@@ -66,14 +66,14 @@ TEST(GraphScan, AFileIsFoundByNameAndNumber) {
 }
 
 TEST(GraphScan, ANumberAloneIsNotEnough) {
-  Seen seen;
+  SeenScan seen;
   seen.map(ObjectKind::File, 7, "/a");
   EXPECT_EQ(seen.find("/other", 7), std::nullopt)
       << "two file systems may have the same number";
 }
 
 TEST(GraphScan, ANameAloneIsEnoughWhenItIsOfOne) {
-  Seen seen;
+  SeenScan seen;
   seen.map(ObjectKind::File, 7, "/a");
   EXPECT_EQ(seen.find("/a", 257), 0U) << "overlayfs shows another number";
   seen.map(ObjectKind::File, 8, "/a");
@@ -83,7 +83,7 @@ TEST(GraphScan, ANameAloneIsEnoughWhenItIsOfOne) {
 
 // Their names are escaped in maps and not in links.
 TEST(GraphScan, OfTheKernelsOwnTmpfsTheNumberDecides) {
-  Seen seen;
+  SeenScan seen;
   seen.map(ObjectKind::Memfd, 7, "memfd:a\nb");
   seen.map(ObjectKind::Sysv, 8, "SYSV00000001");
   seen.map(ObjectKind::SharedAnon, 9, "shared anonymous");
@@ -95,7 +95,7 @@ TEST(GraphScan, OfTheKernelsOwnTmpfsTheNumberDecides) {
 }
 
 TEST(GraphScan, WhatIsOnlyHeldIsNotMapped) {
-  Seen seen;
+  SeenScan seen;
   seen.map(ObjectKind::File, 7, "/a");
   seen.scan.objects[0].references[0].mapping_count = 0;
   seen.scan.objects[0].references[0].descriptor_count = 1;
@@ -103,7 +103,7 @@ TEST(GraphScan, WhatIsOnlyHeldIsNotMapped) {
 }
 
 TEST(GraphScan, AProcessThatCameInThePlaceOfAnotherIsLeftOut) {
-  Seen seen;
+  SeenScan seen;
   seen.map(ObjectKind::File, 7, "/a");
   EXPECT_EQ(GraphScan(seen.sample, seen.scan)
                 .process_of(seen.scan.objects[0].references[0]),

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "unit/analysis/recorded.h"
+#include "unit/quantities.h"
 
 namespace tidemark::analysis {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using test::listed_process;
 using test::ticks_of;
 
-constexpr uint64_t kSecond = 1'000'000'000;
+using test::kSecondNs;
 
 // A recording of ten ticks and two processes, and what is added to it.
 struct Recorded {
@@ -82,7 +83,7 @@ TEST(InfoReport, SumsUpTheTicks) {
   EXPECT_EQ(report.longest_read_ns, 70U);
   EXPECT_EQ(report.oldest_detail_ticks, 3U);
   EXPECT_EQ(report.stale_tick_count, 2U);
-  EXPECT_EQ(report.span_ns(), 9 * kSecond);
+  EXPECT_EQ(report.span_ns(), 9 * kSecondNs);
   EXPECT_EQ(report.thinned_count, 0U);
 }
 
@@ -145,7 +146,7 @@ TEST(InfoReport, RemarksThatDifferInNumbersAloneAreOne) {
   ASSERT_EQ(report.notes.size(), 2U);
   EXPECT_EQ(report.notes[0].text, "stalled for 12 ms") << "the first, as it is";
   EXPECT_EQ(report.notes[0].count, 2U);
-  EXPECT_EQ(report.notes[0].first_elapsed_ns, 2 * kSecond);
+  EXPECT_EQ(report.notes[0].first_elapsed_ns, 2 * kSecondNs);
   EXPECT_EQ(report.notes[0].process, "first (500)");
   EXPECT_EQ(report.notes[1].count, 1U);
   EXPECT_EQ(report.notes[1].process, "");
@@ -170,7 +171,7 @@ TEST(InfoReport, ARemarkAtATickThatMadeRoomIsAtTheNext) {
   Recorded recorded;
   recorded.ticks = ticks_of({0, 1, 8});
   recorded.notes = {{5, {}, "late"}};
-  EXPECT_EQ(recorded.report().notes.at(0).first_elapsed_ns, 8 * kSecond);
+  EXPECT_EQ(recorded.report().notes.at(0).first_elapsed_ns, 8 * kSecondNs);
 }
 
 // A file that was tampered with, or one whose process was never written.

@@ -4,12 +4,14 @@
 
 #include <vector>
 
+#include "unit/quantities.h"
+
 namespace tidemark::analysis {
 namespace {
 
 using model::KernelSegment;
 
-constexpr uint64_t kPage = 4096;
+using test::kPage;
 constexpr uint64_t kTotal = 0x1fffffffffff / 1024 * 1024;  // VmallocTotal
 
 // A guest of 256 MiB, Debian's 6.12: two pieces of RAM with their structs.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "unit/quantities.h"
+
 namespace tidemark::analysis {
 namespace {
 
@@ -12,7 +14,7 @@ using model::AddressForm;
 using model::VmallocArea;
 using model::VmallocKind;
 
-constexpr uint64_t kPage = 4096;
+using test::kPage;
 
 VmallocArea area(const char* caller, VmallocKind kind, uint64_t size,
                  std::optional<uint64_t> pages = {}) {

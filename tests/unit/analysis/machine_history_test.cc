@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "unit/quantities.h"
+
 namespace tidemark::analysis {
 namespace {
 
-constexpr uint64_t kMib = uint64_t{1} << 20;
-constexpr uint64_t kSecondNs = 1'000'000'000;
+using test::kMiB;
+using test::kSecondNs;
 
 std::vector<model::RecordedTick> ticks_of(size_t count) {
   std::vector<model::RecordedTick> ticks(count);
@@ -30,9 +32,9 @@ std::vector<size_t> all_of(const std::vector<model::RecordedTick>& ticks) {
 
 model::Machine machine_of(uint64_t free_mib, uint64_t anon_mib) {
   model::Machine machine;
-  machine.meminfo.total_bytes = 1000 * kMib;
-  machine.meminfo.free_bytes = free_mib * kMib;
-  machine.meminfo.anon_pages_bytes = anon_mib * kMib;
+  machine.meminfo.total_bytes = 1000 * kMiB;
+  machine.meminfo.free_bytes = free_mib * kMiB;
+  machine.meminfo.anon_pages_bytes = anon_mib * kMiB;
   return machine;
 }
 
@@ -57,8 +59,8 @@ RC_GTEST_PROP(MachineHistoryProperty, ClosesToRamAtEveryTick, ()) {
   for (int64_t tick = 0; tick < 5; ++tick) {
     model::Machine machine = machine_of(*rc::gen::inRange<uint64_t>(0, 1000),
                                         *rc::gen::inRange<uint64_t>(0, 2000));
-    machine.meminfo.cached_bytes = *rc::gen::inRange<uint64_t>(0, kMib);
-    machine.meminfo.vmalloc_used_bytes = *rc::gen::inRange<uint64_t>(0, kMib);
+    machine.meminfo.cached_bytes = *rc::gen::inRange<uint64_t>(0, kMiB);
+    machine.meminfo.vmalloc_used_bytes = *rc::gen::inRange<uint64_t>(0, kMiB);
     maker.add(tick, machine);
   }
   const std::optional<MachineHistory> history = maker.take();
@@ -181,7 +183,7 @@ TEST(MachineHistory, AResidueBelowNothingIsTold) {
     maker.add(tick, machine_of(500, 600));
   const std::optional<MachineHistory> history = maker.take();
   ASSERT_TRUE(history && history->residue);
-  EXPECT_EQ(history->residue->least_bytes, -static_cast<int64_t>(100 * kMib));
+  EXPECT_EQ(history->residue->least_bytes, -static_cast<int64_t>(100 * kMiB));
   EXPECT_EQ(history->residue->trend, ResidueTrend::Steady);
 }
 

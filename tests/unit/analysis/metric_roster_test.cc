@@ -4,10 +4,12 @@
 
 #include <set>
 
+#include "unit/quantities.h"
+
 namespace tidemark::analysis {
 namespace {
 
-constexpr uint64_t kSecond = 1'000'000'000;
+using test::kSecondNs;
 
 TEST(MetricRoster, TakesTheLargest) {
   MetricRoster roster(2);
@@ -18,17 +20,17 @@ TEST(MetricRoster, TakesTheLargest) {
 TEST(MetricRoster, AboutTheSameSizeTakesNoPlace) {
   MetricRoster roster(1);
   roster.choose({{"a", 100}, {"b", 90}}, 0);
-  EXPECT_EQ(roster.choose({{"a", 100}, {"b", 110}}, kSecond),
+  EXPECT_EQ(roster.choose({{"a", 100}, {"b", 110}}, kSecondNs),
             (std::unordered_set<std::string>{"a"}));
-  EXPECT_EQ(roster.choose({{"a", 100}, {"b", 200}}, 2 * kSecond),
+  EXPECT_EQ(roster.choose({{"a", 100}, {"b", 200}}, 2 * kSecondNs),
             (std::unordered_set<std::string>{"b"}));
 }
 
 TEST(MetricRoster, WhatIsGoneForAWhileHasItsPlaceWhenItComesBack) {
   MetricRoster roster(1);
   roster.choose({{"a", 100}}, 0);
-  EXPECT_TRUE(roster.choose({}, 300 * kSecond).empty());
-  EXPECT_EQ(roster.choose({{"a", 100}}, 301 * kSecond).size(), 1);
+  EXPECT_TRUE(roster.choose({}, 300 * kSecondNs).empty());
+  EXPECT_EQ(roster.choose({{"a", 100}}, 301 * kSecondNs).size(), 1);
 }
 
 // Ten thousand programs a minute, each with a name of its own, for an hour.
@@ -43,7 +45,7 @@ TEST(MetricRoster, NamesOverTimeAreBoundedWhateverComes) {
       ++name;
       names.push_back({"job" + std::to_string(name), name});
     }
-    const auto chosen = roster.choose(std::move(names), second * kSecond);
+    const auto chosen = roster.choose(std::move(names), second * kSecondNs);
     EXPECT_LE(chosen.size(), kLimit);
     ever.insert(chosen.begin(), chosen.end());
   }

@@ -34,7 +34,7 @@ std::vector<PageOwnerRecord> example() {
           record_of(20, 20, "sh", kFault, 700, 0)};
 }
 
-PageOwnerReport report_of(const PageOwnerReportOptions& options,
+PageOwnerReport owners_of(const PageOwnerReportOptions& options,
                           const std::vector<PageOwnerRecord>& records) {
   PageOwnerGroups groups(options);
   for (const PageOwnerRecord& record : records)
@@ -63,7 +63,7 @@ std::vector<uint64_t> pages_of(const PageOwnerReport& report) {
 }
 
 TEST(PageOwnerReport, GroupsByStackAndTellsWhatAllOfAGroupHave) {
-  const PageOwnerReport report = report_of(grouped_by("stacktrace"), example());
+  const PageOwnerReport report = owners_of(grouped_by("stacktrace"), example());
   ASSERT_EQ(report.rows.size(), 2U);
   const PageOwnerRow& fault = report.rows[0];
   EXPECT_EQ(fault.blocks, 3U);
@@ -82,23 +82,23 @@ TEST(PageOwnerReport, GroupsByStackAndTellsWhatAllOfAGroupHave) {
 }
 
 TEST(PageOwnerReport, GroupsByEveryKeyAndByNone) {
-  EXPECT_EQ(pages_of(report_of(grouped_by("tgid"), example())),
+  EXPECT_EQ(pages_of(owners_of(grouped_by("tgid"), example())),
             (std::vector<uint64_t>{9, 3}));
-  EXPECT_EQ(pages_of(report_of(grouped_by("p"), example())),
+  EXPECT_EQ(pages_of(owners_of(grouped_by("p"), example())),
             (std::vector<uint64_t>{8, 3, 1}));
-  EXPECT_EQ(pages_of(report_of(grouped_by("name,st"), example())),
+  EXPECT_EQ(pages_of(owners_of(grouped_by("name,st"), example())),
             (std::vector<uint64_t>{9, 2, 1}));
-  EXPECT_EQ(pages_of(report_of(grouped_by("ator"), example())),
+  EXPECT_EQ(pages_of(owners_of(grouped_by("ator"), example())),
             (std::vector<uint64_t>{10, 2}));
-  EXPECT_EQ(pages_of(report_of({}, example())), (std::vector<uint64_t>{12}));
-  EXPECT_TRUE(report_of({}, {}).rows.empty());
+  EXPECT_EQ(pages_of(owners_of({}, example())), (std::vector<uint64_t>{12}));
+  EXPECT_TRUE(owners_of({}, {}).rows.empty());
 }
 
 TEST(PageOwnerReport, SortsAsAsked) {
   const auto pids_by = [](std::string_view order) {
     std::string pids;
     for (const PageOwnerRow& row :
-         report_of(grouped_by("pid,name", order), example()).rows) {
+         owners_of(grouped_by("pid,name", order), example()).rows) {
       pids += std::to_string(*row.pid) + " ";
     }
     return pids;
@@ -122,7 +122,7 @@ TEST(PageOwnerReport, SortsByWhenPagesWereGivenBackBefore) {
   records[3].freed_ns = 50;
   std::string pids;
   for (const PageOwnerRow& row :
-       report_of(grouped_by("pid", "-free_ts"), records).rows) {
+       owners_of(grouped_by("pid", "-free_ts"), records).rows) {
     pids += std::to_string(*row.pid) + " ";
   }
   EXPECT_EQ(pids, "12 20 11 ");
@@ -130,17 +130,17 @@ TEST(PageOwnerReport, SortsByWhenPagesWereGivenBackBefore) {
 
 TEST(PageOwnerReport, SortsByStackAndAllocator) {
   const PageOwnerReport by_stack =
-      report_of(grouped_by("stack", "-stacktrace"), example());
+      owners_of(grouped_by("stack", "-stacktrace"), example());
   EXPECT_EQ(by_stack.rows[0].frames[0], "alloc_slab_page+0x1/0x2");
   const PageOwnerReport by_allocator =
-      report_of(grouped_by("allocator", "-ator"), example());
+      owners_of(grouped_by("allocator", "-ator"), example());
   EXPECT_EQ(by_allocator.rows[0].allocator, PageAllocator::Slab);
 }
 
 TEST(PageOwnerReport, SelectsAndCountsTheRest) {
   PageOwnerReportOptions options = grouped_by("stack");
   options.selection.names = {"sh"};
-  const PageOwnerReport report = report_of(options, example());
+  const PageOwnerReport report = owners_of(options, example());
   EXPECT_EQ(pages_of(report), (std::vector<uint64_t>{2, 1}));
   EXPECT_EQ(report.totals.records, 2U);
   EXPECT_EQ(report.unselected_records, 2U);
@@ -150,7 +150,7 @@ TEST(PageOwnerReport, SelectsAndCountsTheRest) {
 TEST(PageOwnerReport, FoldsWhatIsBehindTheTop) {
   PageOwnerReportOptions options = grouped_by("pid");
   options.top = 1;
-  const PageOwnerReport report = report_of(options, example());
+  const PageOwnerReport report = owners_of(options, example());
   EXPECT_EQ(pages_of(report), (std::vector<uint64_t>{8}));
   EXPECT_EQ(report.folded_count, 2U);
   EXPECT_EQ(report.folded_pages, 4U);
@@ -162,9 +162,9 @@ TEST(PageOwnerReport, RecordsWithoutATaskAreAGroupOfTheirOwn) {
   std::vector<PageOwnerRecord> records = example();
   records.push_back(old);
   records.push_back(record_of(0, 0, "", kFault, 1));
-  const PageOwnerReport report = report_of(grouped_by("name"), records);
+  const PageOwnerReport report = owners_of(grouped_by("name"), records);
   ASSERT_EQ(report.rows.size(), 4U);
-  const PageOwnerReport by_pid = report_of(grouped_by("pid"), records);
+  const PageOwnerReport by_pid = owners_of(grouped_by("pid"), records);
   ASSERT_EQ(by_pid.rows.size(), 5U);
 }
 

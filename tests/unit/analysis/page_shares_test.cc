@@ -9,6 +9,7 @@
 
 #include "analysis/process_use.h"
 #include "model/sample.h"
+#include "unit/quantities.h"
 
 namespace tidemark::analysis {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 using model::PageSharing;
 using model::SharedPages;
 
-constexpr uint64_t kPage = 4096;
+using test::kPage;
 
 SharedPages set_of(std::vector<SharedPages::Mapper> mappers, uint64_t map_count,
                    uint64_t anon_pages) {

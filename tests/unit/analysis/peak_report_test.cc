@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "unit/analysis/recorded.h"
+#include "unit/quantities.h"
 
 namespace tidemark::analysis {
 namespace {
@@ -21,7 +22,7 @@ using test::recorded_process;
 using test::timeline_of;
 
 constexpr uint64_t kKib = 1024;
-constexpr uint64_t kSecond = 1'000'000'000;
+using test::kSecondNs;
 
 // ---- where it is
 
@@ -187,8 +188,8 @@ TEST(PeakReport, HeapsAndStacksAreOneRowEach) {
 
 TEST(PeakReport, SaysHowLongBeforeTheOtherMomentWas) {
   Recorded recorded;
-  EXPECT_EQ(recorded.report().change_since_ns, 10 * kSecond);
-  EXPECT_EQ(recorded.report().elapsed_ns, 10 * kSecond);
+  EXPECT_EQ(recorded.report().change_since_ns, 10 * kSecondNs);
+  EXPECT_EQ(recorded.report().elapsed_ns, 10 * kSecondNs);
   PeakInput input = recorded.input();
   input.earlier = nullptr;
   EXPECT_FALSE(make_peak_report(input).change_since_ns);

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/quantities.h"
+
 namespace tidemark::analysis {
 namespace {
 
-constexpr uint64_t kMib = uint64_t{1} << 20;
+using test::kMiB;
 
 model::Process writer() {
   model::Process process;
@@ -22,7 +24,7 @@ bool is_met(std::string_view text) {
   EXPECT_TRUE(filter) << text;
   if (!filter) return false;
   Use use;
-  use.pss = model::amount_of(474 * kMib);
+  use.pss = model::amount_of(474 * kMiB);
   use.hugetlb = model::amount_of(0);
   use.swap_pss = model::amount_of(std::nullopt);
   return filter->matches(writer(), use, {{112, "postgres"}});

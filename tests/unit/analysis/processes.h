@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "unit/quantities.h"
+
 #include "model/sample.h"
 
 namespace tidemark::test {
-
-inline constexpr uint64_t kKiB = 1024;
 
 inline model::Process process_named(int32_t pid, int32_t parent,
                                     std::string_view comm) {

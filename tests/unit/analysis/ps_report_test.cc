@@ -22,10 +22,10 @@ using test::process_with;
 using test::sample_of;
 using test::zombie;
 
-const std::vector<UserLabel> kUsers = {{0, "root"}, {1000, "ann"}};
+const std::vector<UserLabel> kLabels = {{0, "root"}, {1000, "ann"}};
 
 PsReport report_of(const Sample& sample, const PsOptions& options = {}) {
-  base::Result<PsReport> report = make_ps_report(sample, options, kUsers);
+  base::Result<PsReport> report = make_ps_report(sample, options, kLabels);
   EXPECT_TRUE(report) << report.error().what;
   return report ? std::move(*report) : PsReport();
 }
@@ -298,7 +298,7 @@ TEST(Job, ThatDoesNotExistIsAMistake) {
   PsOptions options;
   options.job = "nginx\x1b";
   base::Result<PsReport> report =
-      make_ps_report(small_machine(), options, kUsers);
+      make_ps_report(small_machine(), options, kLabels);
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().kind, ErrorKind::Misused);
   EXPECT_EQ(report.error().what, "no group is called 'nginx\\x1b'");

@@ -4,10 +4,12 @@
 
 #include <string>
 
+#include "unit/quantities.h"
+
 namespace tidemark::analysis {
 namespace {
 
-constexpr uint64_t kMib = 1 << 20;
+using test::kMiB;
 
 class RecordedFilterTest : public testing::Test {
  protected:
@@ -29,7 +31,7 @@ class RecordedFilterTest : public testing::Test {
     band.category = category;
     for (size_t i = 0; i < mib.size(); ++i) {
       model::BandShares shares;
-      shares.pss_bytes = shares.rss_bytes = mib[i] * kMib;
+      shares.pss_bytes = shares.rss_bytes = mib[i] * kMiB;
       band.points.push_back({i, shares});
     }
     bands_.by_process.push_back(band);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <random>
 
+#include "unit/quantities.h"
+
 namespace tidemark::analysis {
 namespace {
 
@@ -14,8 +16,8 @@ using model::MemInfo;
 using model::PageCounters;
 using model::Sample;
 
-constexpr uint64_t kPage = 4096;
-constexpr uint64_t kMiB = 1 << 20;
+using test::kMiB;
+using test::kPage;
 
 model::VmallocArea area(const char* caller, uint64_t size,
                         std::optional<uint64_t> pages) {

@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/quantities.h"
+
 namespace tidemark::analysis {
 namespace {
 
-constexpr uint64_t kSecond = 1'000'000'000;
-constexpr uint64_t kSpan = 600 * kSecond;
+using test::kSecondNs;
+constexpr uint64_t kSpan = 600 * kSecondNs;
 
 model::Process named(int32_t pid, const char* comm) {
   model::Process process;
@@ -18,7 +20,7 @@ model::Process named(int32_t pid, const char* comm) {
 
 model::Sample at(uint64_t second, std::vector<model::Process> processes) {
   model::Sample sample;
-  sample.started_monotonic_ns = second * kSecond;
+  sample.started_monotonic_ns = second * kSecondNs;
   sample.processes = std::move(processes);
   return sample;
 }
@@ -38,13 +40,13 @@ TEST(TopEvents, TellsOfStartsExecsAndExits) {
   keeper.add(at(11, {named(1, "sh"), named(2, "sh")}), kSpan);
   keeper.add(at(12, {named(1, "sh"), named(2, "make")}), kSpan);
   keeper.add(at(13, {named(1, "sh")}), kSpan);
-  const std::vector<TopEvent> events = keeper.since(10 * kSecond, {});
+  const std::vector<TopEvent> events = keeper.since(10 * kSecondNs, {});
   EXPECT_EQ(kinds_of(events),
             (std::vector{TopEventKind::Start, TopEventKind::Exec,
                          TopEventKind::Exit}));
   ASSERT_EQ(events.size(), 3U);
   EXPECT_EQ(events[1].words, "make (2)");
-  EXPECT_EQ(events[2].elapsed_ns, 3 * kSecond);
+  EXPECT_EQ(events[2].elapsed_ns, 3 * kSecondNs);
 }
 
 TEST(TopEvents, TellsOfOneProcessAndTheMachine) {
@@ -105,7 +107,7 @@ TEST(TopEvents, ReadsThemOffARecording) {
   std::vector<model::RecordedTick> ticks(4);
   for (size_t i = 0; i < ticks.size(); ++i) {
     ticks[i].id = static_cast<int64_t>(i);
-    ticks[i].monotonic_ns = (100 + i) * kSecond;
+    ticks[i].monotonic_ns = (100 + i) * kSecondNs;
   }
   model::RecordedProcess first;
   first.id = 7;
@@ -132,7 +134,7 @@ TEST(TopEvents, ReadsThemOffARecording) {
   EXPECT_EQ(kinds_of(all), (std::vector{TopEventKind::Start, TopEventKind::Exec,
                                         TopEventKind::Exec, TopEventKind::Exit,
                                         TopEventKind::OutOfMemory}));
-  EXPECT_EQ(all[0].elapsed_ns, kSecond);
+  EXPECT_EQ(all[0].elapsed_ns, kSecondNs);
 }
 
 }  // namespace

@@ -2,22 +2,24 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/quantities.h"
+
 namespace tidemark::analysis {
 namespace {
 
-constexpr uint64_t kSecond = 1'000'000'000;
+using test::kSecondNs;
 
 TopMoment moment(uint64_t second, std::vector<int32_t> pids, uint64_t bytes) {
   TopMoment made;
-  made.time_ns = second * kSecond;
+  made.time_ns = second * kSecondNs;
   for (int32_t pid : pids)
     made.processes.emplace_back(model::ProcessId{pid, 1}, bytes);
-  made.pressure.some_ns = second * kSecond / 10;
+  made.pressure.some_ns = second * kSecondNs / 10;
   return made;
 }
 
 TEST(TopHistory, KeepsOnePointAStep) {
-  TopHistoryKeeper keeper(100 * kSecond, 10);
+  TopHistoryKeeper keeper(100 * kSecondNs, 10);
   EXPECT_TRUE(keeper.add(moment(0, {1}, 5)));
   EXPECT_FALSE(keeper.add(moment(9, {1}, 6)));
   EXPECT_TRUE(keeper.add(moment(10, {1}, 7)));
@@ -25,29 +27,29 @@ TEST(TopHistory, KeepsOnePointAStep) {
 }
 
 TEST(TopHistory, SpansAllOfItsTimeWhenItIsFull) {
-  TopHistoryKeeper keeper(100 * kSecond, 10);
+  TopHistoryKeeper keeper(100 * kSecondNs, 10);
   for (uint64_t second = 0; second <= 500; second += 10)
     keeper.add(moment(second, {1}, second));
-  EXPECT_EQ(keeper.history().span_ns(), 100 * kSecond);
+  EXPECT_EQ(keeper.history().span_ns(), 100 * kSecondNs);
   EXPECT_EQ(keeper.history().of({1, 1})->front(), 400U);
 }
 
 TEST(TopHistory, HasNothingOfAProcessBeforeItCame) {
-  TopHistoryKeeper keeper(100 * kSecond, 10);
+  TopHistoryKeeper keeper(100 * kSecondNs, 10);
   keeper.add(moment(0, {1}, 5));
   keeper.add(moment(10, {1, 2}, 6));
   EXPECT_EQ(*keeper.history().of({2, 1}), (TopSeries{std::nullopt, 6}));
 }
 
 TEST(TopHistory, ForgetsWhoHasEnded) {
-  TopHistoryKeeper keeper(100 * kSecond, 10);
+  TopHistoryKeeper keeper(100 * kSecondNs, 10);
   keeper.add(moment(0, {1, 2}, 5));
   keeper.add(moment(10, {1}, 5));
   EXPECT_EQ(keeper.history().of({2, 1}), nullptr);
 }
 
 TEST(TopHistory, TellsTheShareOfTimeThatTasksWaited) {
-  TopHistoryKeeper keeper(100 * kSecond, 10);
+  TopHistoryKeeper keeper(100 * kSecondNs, 10);
   keeper.add(moment(0, {}, 0));
   keeper.add(moment(10, {}, 0));
   EXPECT_EQ(keeper.history().stalled_some.back(), 100'000U);

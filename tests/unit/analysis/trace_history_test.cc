@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "unit/analysis/traces.h"
+#include "unit/quantities.h"
 
 namespace tidemark::analysis {
 namespace {
@@ -10,10 +11,10 @@ namespace {
 using model::Trace;
 using test::made_trace;
 
-constexpr uint64_t kSecond = 1'000'000'000;
+using test::kSecondNs;
 
 Trace at(uint64_t seconds, Trace trace) {
-  trace.elapsed_ns = seconds * kSecond;
+  trace.elapsed_ns = seconds * kSecondNs;
   return trace;
 }
 
@@ -34,7 +35,7 @@ TEST(TraceHistory, KnowsLeavesAgainByWhatTheyAre) {
   EXPECT_EQ(pages_of(*history, 1), (std::vector<uint32_t>{7, 8}));
   EXPECT_EQ(pages_of(*history, 2), (std::vector<uint32_t>{5, 6}));
   EXPECT_EQ(history->before_pages, (std::vector<uint64_t>{0, 7, 5}));
-  EXPECT_EQ(history->before_ns, kSecond);
+  EXPECT_EQ(history->before_ns, kSecondNs);
 }
 
 TEST(TraceHistory, TheFirstReadingHasNoneBefore) {
@@ -50,10 +51,10 @@ TEST(TraceHistory, ReachesBackToTheBeginHoweverLongItIs) {
     Trace trace = made_trace({{{"a"}, 1, second}});
     history = keeper.add(at(second, std::move(trace)));
   }
-  EXPECT_EQ(history->times_ns.front(), kSecond);
+  EXPECT_EQ(history->times_ns.front(), kSecondNs);
   EXPECT_LE(history->times_ns.size(), 48U);
   EXPECT_GE(history->times_ns.size(), 20U);
-  EXPECT_GE(history->times_ns.back(), (kHours * 3600 - 600) * kSecond);
+  EXPECT_GE(history->times_ns.back(), (kHours * 3600 - 600) * kSecondNs);
   EXPECT_LE(history->total_pages.size(), 640U);
   EXPECT_EQ(pages_of(*history, 0).front(), 1U);
 }

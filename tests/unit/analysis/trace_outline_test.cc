@@ -13,7 +13,7 @@ namespace {
 using model::Trace;
 using test::made_trace;
 
-Trace some_trace() {
+Trace made_outline() {
   return made_trace({
       {{"entry", "read", "cache"}, 1, 10, 20, 15, "/a"},
       {{"entry", "read"}, 1, 3, 3, 3, "/a"},
@@ -53,7 +53,7 @@ void expect_same(const TraceOutline& outline, const TraceNode& tree,
 
 TEST(TraceOutline, IsTheTreeOfTheReportsLevelByLevel) {
   for (TraceGroup by : {TraceGroup::Task, TraceGroup::Cgroup}) {
-    const Trace trace = some_trace();
+    const Trace trace = made_outline();
     const TraceOutline outline = outline_of(trace, by);
     TraceTreeOptions options;
     options.groups = {by, TraceGroup::Stack};
@@ -62,7 +62,7 @@ TEST(TraceOutline, IsTheTreeOfTheReportsLevelByLevel) {
 }
 
 TEST(TraceOutline, GroupsOfModulesHoldWhatTheReportsSay) {
-  const Trace trace = some_trace();
+  const Trace trace = made_outline();
   TraceTreeOptions options;
   options.groups = {TraceGroup::Module};
   const TraceNode tree = make_trace_tree(trace, options);
@@ -76,7 +76,7 @@ TEST(TraceOutline, GroupsOfModulesHoldWhatTheReportsSay) {
 }
 
 TEST(TraceOutline, StacksOfAModuleBeginWithItsOwnCode) {
-  const TraceOutline outline = outline_of(some_trace(), TraceGroup::Module);
+  const TraceOutline outline = outline_of(made_outline(), TraceGroup::Module);
   const auto ext4 =
       std::ranges::find(outline.groups(), "ext4", &OutlineNode::name);
   ASSERT_NE(ext4, outline.groups().end());
@@ -88,7 +88,7 @@ TEST(TraceOutline, StacksOfAModuleBeginWithItsOwnCode) {
 }
 
 TEST(TraceOutline, TellsTheWayToTheCodeOfAModule) {
-  const Trace trace = some_trace();
+  const Trace trace = made_outline();
   const TraceOutline outline = outline_of(trace, TraceGroup::Module);
   std::vector<std::string> names;
   for (uint32_t frame : outline.outer_frames(trace.leaves[4].stack))
@@ -112,14 +112,14 @@ TEST(TraceOutline, KeysAreTheSameWhateverTheOrderOfTheTables) {
     return list;
   };
   const std::vector<std::string> all =
-      keys(outline_of(some_trace(), TraceGroup::Task));
+      keys(outline_of(made_outline(), TraceGroup::Task));
   for (const std::string& key : keys(outline_of(other, TraceGroup::Task)))
     EXPECT_TRUE(std::ranges::binary_search(all, key)) << key;
 }
 
 TEST(TraceOutline, SumsWhatWasHeldBefore) {
   TraceHistoryKeeper keeper;
-  Trace trace = some_trace();
+  Trace trace = made_outline();
   trace.elapsed_ns = 1'000'000'000;
   keeper.add(trace);
   trace.elapsed_ns = 3'000'000'000;
@@ -139,7 +139,7 @@ TEST(TraceOutline, SumsWhatWasHeldBefore) {
 // Of some tasks it is what a trace would be that had followed them alone,
 // but for peaks, of which more is known.
 TEST(TraceOutline, OfSomeTasksHoldsWhatTheyHold) {
-  const Trace whole = some_trace();
+  const Trace whole = made_outline();
   std::vector<bool> is_meant;
   for (const model::TraceTask& task : whole.tasks)
     is_meant.push_back(task.pid != 2);

@@ -31,7 +31,7 @@ void expect_sums(const TraceNode& node) {
   }
 }
 
-Trace some_trace() {
+Trace some_leaves() {
   return made_trace({
       {{"entry", "read", "cache"}, 1, 10, 20, 15},
       {{"entry", "read"}, 1, 3, 3, 3},
@@ -41,13 +41,13 @@ Trace some_trace() {
 }
 
 TEST(TraceTree, EveryNodeHoldsItsOwnAndItsChildrens) {
-  const TraceNode tree = make_trace_tree(some_trace(), {});
+  const TraceNode tree = make_trace_tree(some_leaves(), {});
   expect_sums(tree);
   EXPECT_EQ(tree.total.pages, 25U);
 }
 
 TEST(TraceTree, ANodeMayHoldPagesAndHaveChildren) {
-  const TraceNode tree = make_trace_tree(some_trace(), {});
+  const TraceNode tree = make_trace_tree(some_leaves(), {});
   const TraceNode* task = child(tree, "task 1");
   ASSERT_NE(task, nullptr);
   const TraceNode* read = child(*child(*task, "entry"), "read");
@@ -57,7 +57,7 @@ TEST(TraceTree, ANodeMayHoldPagesAndHaveChildren) {
 }
 
 TEST(TraceTree, APeakBetweenLeafAndTaskIsABound) {
-  Trace trace = some_trace();
+  Trace trace = some_leaves();
   trace.tasks[0].peak_pages = 60;  // its leaves' peaks sum to 73
   trace.peak_pages = 64;
   const TraceNode tree = make_trace_tree(trace, {});
@@ -81,10 +81,10 @@ TEST(TraceTree, NoPeakIsAboveThatOfWhatItIsPartOf) {
 TEST(TraceTree, SortsByWhatIsAskedFor) {
   TraceTreeOptions options;
   options.groups = {TraceGroup::Stack};
-  const TraceNode by_pages = make_trace_tree(some_trace(), options);
+  const TraceNode by_pages = make_trace_tree(some_leaves(), options);
   EXPECT_EQ(by_pages.children[0].name, "entry");
   options.order = TraceOrder::ByPeak;
-  const TraceNode by_peak = make_trace_tree(some_trace(), options);
+  const TraceNode by_peak = make_trace_tree(some_leaves(), options);
   EXPECT_EQ(by_peak.children[0].name, "fault");
 }
 
@@ -124,7 +124,7 @@ TEST(TraceTree, AThrottleKeepsTheLargestThatHoldTheShare) {
 TEST(TraceTree, TopBoundsEveryLevel) {
   TraceTreeOptions options;
   options.top = 1;
-  const TraceNode tree = make_trace_tree(some_trace(), options);
+  const TraceNode tree = make_trace_tree(some_leaves(), options);
   ASSERT_EQ(tree.children.size(), 1U);
   EXPECT_EQ(tree.children[0].children.size(), 1U);
 }

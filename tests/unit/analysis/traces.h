@@ -8,7 +8,7 @@
 #include "model/trace.h"
 #include "model/trace_builder.h"
 
-namespace tidemark::analysis::test {
+namespace tidemark::test {
 
 struct MadeLeaf {
   std::vector<std::string> frames;  // the way in first; "name@module",
@@ -56,4 +56,4 @@ inline model::Trace made_trace(std::initializer_list<MadeLeaf> leaves) {
   return builder.finish();
 }
 
-}  // namespace tidemark::analysis::test
+}  // namespace tidemark::test

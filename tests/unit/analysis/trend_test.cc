@@ -9,7 +9,7 @@
 namespace tidemark::analysis {
 namespace {
 
-constexpr double kMiB = 1 << 20;
+constexpr double kMebibyte = 1 << 20;
 
 std::vector<TrendPoint> points_of(size_t count,
                                   const std::function<double(double)>& value) {
@@ -22,13 +22,13 @@ std::vector<TrendPoint> points_of(size_t count,
 }
 
 TEST(TrendOf, MeasuresAStraightLine) {
-  const std::optional<Trend> trend =
-      trend_of(points_of(100, [](double s) { return 10 * kMiB + s * kMiB; }));
+  const std::optional<Trend> trend = trend_of(
+      points_of(100, [](double s) { return 10 * kMebibyte + s * kMebibyte; }));
   ASSERT_TRUE(trend);
-  EXPECT_NEAR(trend->bytes_per_second, kMiB, 1);
+  EXPECT_NEAR(trend->bytes_per_second, kMebibyte, 1);
   EXPECT_NEAR(trend->r_squared, 1, 1e-9);
   EXPECT_NEAR(trend->rising_share, 1, 1e-9);
-  EXPECT_EQ(trend->growth_bytes, static_cast<int64_t>(99 * kMiB));
+  EXPECT_EQ(trend->growth_bytes, static_cast<int64_t>(99 * kMebibyte));
   EXPECT_EQ(trend->span_ns, 99'000'000'000U);
   EXPECT_EQ(trend->sample_count, 100U);
   EXPECT_TRUE(trend->ends_at_peak);
@@ -36,18 +36,20 @@ TEST(TrendOf, MeasuresAStraightLine) {
 
 TEST(TrendOf, FindsTheSlopeUnderNoise) {
   std::mt19937 random(3);
-  std::uniform_real_distribution<double> noise(-5 * kMiB, 5 * kMiB);
-  const std::optional<Trend> trend = trend_of(points_of(
-      200, [&](double s) { return 100 * kMiB + s * kMiB + noise(random); }));
+  std::uniform_real_distribution<double> noise(-5 * kMebibyte, 5 * kMebibyte);
+  const std::optional<Trend> trend = trend_of(points_of(200, [&](double s) {
+    return 100 * kMebibyte + s * kMebibyte + noise(random);
+  }));
   ASSERT_TRUE(trend);
-  EXPECT_NEAR(trend->bytes_per_second, kMiB, kMiB / 10);
+  EXPECT_NEAR(trend->bytes_per_second, kMebibyte, kMebibyte / 10);
   EXPECT_GT(trend->r_squared, 0.9);
 }
 
 TEST(TrendOf, IsNotLedAstrayByOneSpike) {
-  const std::optional<Trend> trend = trend_of(points_of(
-      100, [](double s) { return s == 50 ? 10'000 * kMiB : s * kMiB; }));
-  EXPECT_NEAR(trend->bytes_per_second, kMiB, kMiB / 50);
+  const std::optional<Trend> trend = trend_of(points_of(100, [](double s) {
+    return s == 50 ? 10'000 * kMebibyte : s * kMebibyte;
+  }));
+  EXPECT_NEAR(trend->bytes_per_second, kMebibyte, kMebibyte / 50);
   EXPECT_FALSE(trend->ends_at_peak);
 }
 
@@ -100,34 +102,38 @@ std::vector<Trend> growing(const std::function<double(double)>& value,
 
 TEST(FindGrowing, TellsALeakByItsObject) {
   const std::vector<Trend> found =
-      growing([](double s) { return 10 * kMiB + s * kMiB; });
+      growing([](double s) { return 10 * kMebibyte + s * kMebibyte; });
   ASSERT_EQ(found.size(), 1U) << "the whole category says nothing more";
   EXPECT_EQ(found[0].category, model::Category::Heap);
   EXPECT_EQ(found[0].name, "[heap]");
 }
 
 TEST(FindGrowing, TellsNothingOfWhatIsLevelOrFalls) {
-  EXPECT_TRUE(growing([](double) { return 50 * kMiB; }).empty());
-  EXPECT_TRUE(growing([](double s) { return 500 * kMiB - s * kMiB; }).empty());
+  EXPECT_TRUE(growing([](double) { return 50 * kMebibyte; }).empty());
+  EXPECT_TRUE(growing([](double s) {
+                return 500 * kMebibyte - s * kMebibyte;
+              }).empty());
 }
 
 TEST(FindGrowing, TellsNothingOfASingleStep) {
-  EXPECT_TRUE(
-      growing([](double s) { return s < 50 ? 50 * kMiB : 90 * kMiB; }).empty());
+  EXPECT_TRUE(growing([](double s) {
+                return s < 50 ? 50 * kMebibyte : 90 * kMebibyte;
+              }).empty());
 }
 
 TEST(FindGrowing, TellsNothingOfASawtooth) {
   EXPECT_TRUE(growing([](double s) {
-                return 50 * kMiB + std::fmod(s, 20) * kMiB;
+                return 50 * kMebibyte + std::fmod(s, 20) * kMebibyte;
               }).empty());
 }
 
 TEST(FindGrowing, TellsNothingOfGrowthTooSmallToMatter) {
-  EXPECT_TRUE(growing([](double s) { return 50 * kMiB + s * 1024; }).empty());
+  EXPECT_TRUE(
+      growing([](double s) { return 50 * kMebibyte + s * 1024; }).empty());
 }
 
 TEST(FindGrowing, TellsNothingOfTooFewTicks) {
-  EXPECT_TRUE(growing([](double s) { return s * 10 * kMiB; }, 9).empty());
+  EXPECT_TRUE(growing([](double s) { return s * 10 * kMebibyte; }, 9).empty());
   EXPECT_TRUE(find_growing({}, {}, {}).empty());
 }
 

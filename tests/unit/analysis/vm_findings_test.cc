@@ -6,14 +6,15 @@
 #include <string>
 
 #include "unit/analysis/vms.h"
+#include "unit/quantities.h"
 
 namespace tidemark::analysis {
 namespace {
 
 using model::GuestField;
 using model::GuestState;
+using test::kMiB;
 using vms::idle_vm;
-using vms::kMib;
 using vms::kNowSeconds;
 
 std::vector<VmFinding> findings_of(model::Vm vm) {
@@ -37,7 +38,7 @@ TEST(VmFindings, AnIdleVmHasNothingToSay) {
 
 TEST(VmFindings, HeldPagesSayWhetherTheGuestReportsThem) {
   model::Vm vm = idle_vm();
-  vm.ram.resident_bytes = model::known(200 * kMib);
+  vm.ram.resident_bytes = model::known(200 * kMiB);
   const auto details = [&] {
     return finding_of(vm, VmFindingKind::HeldPages).details;
   };
@@ -51,9 +52,9 @@ TEST(VmFindings, HeldPagesSayWhetherTheGuestReportsThem) {
 TEST(VmFindings, LittleThatIsHeldIsNotWorthAWord) {
   model::Vm vm = idle_vm();
   // used 26, caches 3, reserved 39: 63 are left.
-  vm.ram.resident_bytes = model::known(131 * kMib);
+  vm.ram.resident_bytes = model::known(131 * kMiB);
   EXPECT_TRUE(finding_of(vm, VmFindingKind::HeldPages).title.empty());
-  vm.ram.resident_bytes = model::known(132 * kMib);
+  vm.ram.resident_bytes = model::known(132 * kMiB);
   EXPECT_EQ(finding_of(vm, VmFindingKind::HeldPages).title,
             "64.0 MiB is free in the guest but held by the host.");
 }
@@ -108,12 +109,12 @@ TEST(VmFindings, KilledProcessesAreCountedWithWhatTheGuestMayUse) {
 
 TEST(VmFindings, MergedAndHugePagesAreSaidFromAMibOn) {
   model::Vm vm = idle_vm();
-  vm.ram.ksm_saved_bytes = model::known(kMib - 1);
+  vm.ram.ksm_saved_bytes = model::known(kMiB - 1);
   EXPECT_TRUE(finding_of(vm, VmFindingKind::Merged).title.empty());
-  vm.ram.ksm_saved_bytes = model::known(20 * kMib);
+  vm.ram.ksm_saved_bytes = model::known(20 * kMiB);
   EXPECT_EQ(finding_of(vm, VmFindingKind::Merged).title,
             "20.0 MiB is saved by merged pages.");
-  vm.ram.hugetlb_bytes = model::known(64 * kMib);
+  vm.ram.hugetlb_bytes = model::known(64 * kMiB);
   EXPECT_EQ(finding_of(vm, VmFindingKind::HugePages).title,
             "64.0 MiB of guest RAM is huge pages.");
 }
@@ -121,10 +122,10 @@ TEST(VmFindings, MergedAndHugePagesAreSaidFromAMibOn) {
 TEST(VmFindings, WhatIsMissingFromRamIsSaidUnlessSwapExplainsIt) {
   model::Vm vm = idle_vm();
   // The guest counts 68: used 26, caches 3, reserved 39.
-  vm.ram.resident_bytes = model::known(40 * kMib);
+  vm.ram.resident_bytes = model::known(40 * kMiB);
   EXPECT_EQ(finding_of(vm, VmFindingKind::Absent).title,
             "28.0 MiB that the guest counts as its own is not in RAM.");
-  vm.ram.swapped_bytes = model::known(28 * kMib);
+  vm.ram.swapped_bytes = model::known(28 * kMiB);
   EXPECT_TRUE(finding_of(vm, VmFindingKind::Absent).title.empty());
   EXPECT_EQ(finding_of(vm, VmFindingKind::Swapped).title,
             "28.0 MiB of guest RAM is swapped out by the host.");
@@ -132,9 +133,9 @@ TEST(VmFindings, WhatIsMissingFromRamIsSaidUnlessSwapExplainsIt) {
 
 TEST(VmFindings, ADiskThatIsCachedTwiceIsNamedWithBothSizes) {
   model::Vm vm = idle_vm();
-  vm.guest.stats[GuestField::Free] = 100 * kMib;
-  vm.guest.stats[GuestField::Caches] = 70 * kMib;
-  vm.images = {{"/var/a.qcow2", 900 * kMib, model::known(80 * kMib)}};
+  vm.guest.stats[GuestField::Free] = 100 * kMiB;
+  vm.guest.stats[GuestField::Caches] = 70 * kMiB;
+  vm.images = {{"/var/a.qcow2", 900 * kMiB, model::known(80 * kMiB)}};
   const std::string details =
       finding_of(vm, VmFindingKind::CachedTwice).details;
   EXPECT_EQ(details.find("80.0 MiB of a.qcow2"), 0U);

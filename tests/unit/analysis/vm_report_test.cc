@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "unit/analysis/vms.h"
+#include "unit/quantities.h"
 
 namespace tidemark::analysis {
 namespace {
@@ -14,8 +15,8 @@ using model::GuestField;
 using model::GuestState;
 using model::SmapsFields;
 
+using test::kMiB;
 using vms::idle_vm;
-using vms::kMib;
 using vms::kNowSeconds;
 using vms::process;
 
@@ -47,29 +48,29 @@ uint64_t sum_of(const VmRow& row) {
 TEST(VmReport, CostIsWhatTheBandsAddUpTo) {
   model::Vm vm = idle_vm();
   vm.processes.push_back(
-      process(11, "virtiofsd", model::VmRole::Sharer, 3 * kMib));
+      process(11, "virtiofsd", model::VmRole::Sharer, 3 * kMiB));
   vm.processes.push_back(
-      process(12, "virtiofsd", model::VmRole::Sharer, 4 * kMib));
+      process(12, "virtiofsd", model::VmRole::Sharer, 4 * kMiB));
   const VmRow row = row_of(vm);
-  EXPECT_EQ(row.cost.bytes, (122 + 100 + 7) * kMib);
+  EXPECT_EQ(row.cost.bytes, (122 + 100 + 7) * kMiB);
   EXPECT_EQ(sum_of(row), row.bands_sum.bytes);
   EXPECT_EQ(row.bands.back().name, "virtiofsd");
   EXPECT_EQ(row.bands.back().process_count, 2U);
-  EXPECT_EQ(*row.helpers_bytes, 7 * kMib);
-  EXPECT_EQ(*row.never_touched_bytes, (256 - 122) * kMib);
+  EXPECT_EQ(*row.helpers_bytes, 7 * kMiB);
+  EXPECT_EQ(*row.never_touched_bytes, (256 - 122) * kMiB);
 }
 
 TEST(VmReport, MergedPagesAreNotPaidFor) {
   model::Vm vm = idle_vm();
-  vm.ram.ksm_saved_bytes = model::known(20 * kMib);
+  vm.ram.ksm_saved_bytes = model::known(20 * kMiB);
   const VmRow row = row_of(vm);
-  EXPECT_EQ(row.cost.bytes, row.bands_sum.bytes - 20 * kMib);
+  EXPECT_EQ(row.cost.bytes, row.bands_sum.bytes - 20 * kMiB);
   EXPECT_TRUE(has(row, VmFindingKind::Merged));
 }
 
 TEST(VmReport, SaysWhatIsHeldAndWhatWouldGiveItBack) {
   model::Vm vm = idle_vm();
-  vm.ram.resident_bytes = model::known(200 * kMib);
+  vm.ram.resident_bytes = model::known(200 * kMiB);
   vm.guest.reports_free_pages = false;
   const VmRow row = row_of(vm);
   ASSERT_TRUE(has(row, VmFindingKind::HeldPages));
@@ -101,13 +102,13 @@ TEST(VmReport, RamThatWasNotFoundIsStillPaidFor) {
   vm.ram.resident_bytes = model::unknown<uint64_t>("not found");
   vm.ram.configured_bytes = model::unknown<uint64_t>("not found");
   const VmRow row = row_of(vm);
-  EXPECT_EQ(row.cost.bytes, 100 * kMib);
+  EXPECT_EQ(row.cost.bytes, 100 * kMiB);
   EXPECT_FALSE(row.cost.is_lower_bound());
   EXPECT_FALSE(row.overhead_bytes);
   ASSERT_EQ(row.bands.size(), 3U) << "what the guest tells is in it";
-  EXPECT_EQ(row.bands[0].bytes, 26 * kMib);
+  EXPECT_EQ(row.bands[0].bytes, 26 * kMiB);
   EXPECT_EQ(row.bands[2].kind, VmBandKind::Untold);
-  EXPECT_EQ(row.bands[2].bytes, (100 - 26 - 3) * kMib);
+  EXPECT_EQ(row.bands[2].bytes, (100 - 26 - 3) * kMiB);
   EXPECT_EQ(sum_of(row), row.bands_sum.bytes);
 }
 
@@ -116,11 +117,11 @@ TEST(VmReport, AGuestThatTellsOfMoreThanTheMonitorMapsIsNotPartOfIt) {
   vm.ram = model::GuestRam();
   vm.ram.resident_bytes = model::unknown<uint64_t>("not found");
   vm.ram.configured_bytes = model::unknown<uint64_t>("not found");
-  vm.processes = {process(10, "q", model::VmRole::Monitor, 20 * kMib)};
+  vm.processes = {process(10, "q", model::VmRole::Monitor, 20 * kMiB)};
   const VmRow row = row_of(vm);
   ASSERT_EQ(row.bands.size(), 1U);
   EXPECT_EQ(row.bands[0].kind, VmBandKind::Untold);
-  EXPECT_EQ(row.bands[0].bytes, 20 * kMib);
+  EXPECT_EQ(row.bands[0].bytes, 20 * kMiB);
 }
 
 TEST(VmReport, AHelperThatMayNotBeReadMakesALowerBound) {
@@ -136,9 +137,9 @@ TEST(VmReport, AHelperThatMayNotBeReadMakesALowerBound) {
 // 96 MiB in the balloon, which total follows.
 model::Vm ballooned_vm() {
   model::Vm vm = idle_vm();
-  vm.guest.balloon_bytes = 96 * kMib;
-  vm.guest.stats[GuestField::Total] = 121 * kMib;
-  vm.guest.stats[GuestField::Free] = 93 * kMib;
+  vm.guest.balloon_bytes = 96 * kMiB;
+  vm.guest.stats[GuestField::Total] = 121 * kMiB;
+  vm.guest.stats[GuestField::Free] = 93 * kMiB;
   return vm;
 }
 
@@ -146,7 +147,7 @@ TEST(VmReport, LearnsInAWatchWhatTheMonitorDoesNotTell) {
   VmHistory history;
   report_of({idle_vm()}, history);
   model::Vm lagging = idle_vm();
-  lagging.guest.balloon_bytes = 96 * kMib;
+  lagging.guest.balloon_bytes = 96 * kMiB;
   const VmRow moved = report_of({lagging}, history, 1).rows.at(0);
   EXPECT_TRUE(moved.is_unsettled);
   EXPECT_FALSE(moved.deflates_on_oom) << "nothing is learned of two moments";
@@ -155,7 +156,7 @@ TEST(VmReport, LearnsInAWatchWhatTheMonitorDoesNotTell) {
   const VmRow row = report_of({vm}, history, 2).rows.at(0);
   EXPECT_TRUE(row.deflation_is_learned);
   ASSERT_TRUE(row.guest) << row.guest.unknown_because;
-  EXPECT_EQ(row.guest->used_bytes, 25 * kMib);
+  EXPECT_EQ(row.guest->used_bytes, 25 * kMiB);
   EXPECT_FALSE(row_of(vm).guest) << "one sample alone cannot know";
 }
 
@@ -182,7 +183,7 @@ TEST(VmReport, AMovingBalloonIsUnsettled) {
 
 TEST(VmReport, GuestPagesInSwapAreSaidWithWhatIsFree) {
   model::Vm vm = idle_vm();
-  vm.ram.swapped_bytes = model::known(30 * kMib);
+  vm.ram.swapped_bytes = model::known(30 * kMiB);
   const VmRow row = row_of(vm);
   const auto found =
       std::ranges::find(row.findings, VmFindingKind::Swapped, &VmFinding::kind);
@@ -192,23 +193,23 @@ TEST(VmReport, GuestPagesInSwapAreSaidWithWhatIsFree) {
 
 TEST(VmReport, ADiskInBothCachesIsSaid) {
   model::Vm vm = idle_vm();
-  vm.guest.stats[GuestField::Free] = 100 * kMib;
-  vm.guest.stats[GuestField::Caches] = 70 * kMib;
-  vm.images = {{"/var/a.qcow2", 900 * kMib, model::known(80 * kMib)}};
+  vm.guest.stats[GuestField::Free] = 100 * kMiB;
+  vm.guest.stats[GuestField::Caches] = 70 * kMiB;
+  vm.images = {{"/var/a.qcow2", 900 * kMiB, model::known(80 * kMiB)}};
   EXPECT_TRUE(has(row_of(vm), VmFindingKind::CachedTwice));
-  vm.images[0].cached_bytes = model::known(kMib);
+  vm.images[0].cached_bytes = model::known(kMiB);
   EXPECT_FALSE(has(row_of(vm), VmFindingKind::CachedTwice));
 }
 
 TEST(VmReport, MostCostlyComesFirst) {
   model::Vm large = idle_vm();
   large.id.pid = 20;
-  large.ram.resident_bytes = model::known(250 * kMib);
+  large.ram.resident_bytes = model::known(250 * kMiB);
   VmHistory history;
   const VmReport report = report_of({idle_vm(), large}, history);
   EXPECT_EQ(report.rows[0].vm.id.pid, 20);
   EXPECT_EQ(report.answering_count, 2U);
-  EXPECT_EQ(report.configured.bytes, 512 * kMib);
+  EXPECT_EQ(report.configured.bytes, 512 * kMiB);
 }
 
 TEST(VmReport, AGuestThatToldLongAgoIsNotCountedAsTelling) {

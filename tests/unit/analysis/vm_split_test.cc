@@ -3,15 +3,17 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "unit/quantities.h"
+
 namespace tidemark::analysis {
 namespace {
 
-constexpr uint64_t kMib = uint64_t{1} << 20;
+using test::kMiB;
 
 // The guest of 256 MiB, idle but for 96 MiB in its balloon.
 GuestFigures ballooned(uint64_t total_mib, std::optional<bool> deflates) {
-  return {256 * kMib, total_mib * kMib, 93 * kMib,
-          3 * kMib,   96 * kMib,        deflates};
+  return {256 * kMiB, total_mib * kMiB, 93 * kMiB,
+          3 * kMiB,   96 * kMiB,        deflates};
 }
 
 TEST(VmSplit, TakesTheBalloonOffOnceWhetherTotalFollowsItOrNot) {
@@ -20,15 +22,15 @@ TEST(VmSplit, TakesTheBalloonOffOnceWhetherTotalFollowsItOrNot) {
   ASSERT_TRUE(follows.view) << follows.view.unknown_because;
   ASSERT_TRUE(stays.view) << stays.view.unknown_because;
   EXPECT_EQ(*follows.view, *stays.view);
-  EXPECT_EQ(follows.view->used_bytes, 25 * kMib);
-  EXPECT_EQ(follows.view->reserved_bytes, 39 * kMib);
-  EXPECT_EQ(follows.view->limit_bytes, 121 * kMib);
+  EXPECT_EQ(follows.view->used_bytes, 25 * kMiB);
+  EXPECT_EQ(follows.view->reserved_bytes, 39 * kMiB);
+  EXPECT_EQ(follows.view->limit_bytes, 121 * kMiB);
 }
 
 TEST(VmSplit, KnowsATotalThatHoldsTheBalloonThoughNobodyTells) {
   const GuestSplit split = split_guest(ballooned(217, std::nullopt));
   ASSERT_TRUE(split.view) << split.view.unknown_because;
-  EXPECT_EQ(split.view->used_bytes, 25 * kMib);
+  EXPECT_EQ(split.view->used_bytes, 25 * kMiB);
 }
 
 TEST(VmSplit, DoesNotGuessWhereBothCouldBe) {
@@ -39,7 +41,7 @@ TEST(VmSplit, DoesNotGuessWhereBothCouldBe) {
 
 TEST(VmSplit, IsUnsettledWhereTheGuestHasMoreFreeThanItMayHave) {
   GuestFigures figures = ballooned(217, true);
-  figures.free_bytes = 180 * kMib;
+  figures.free_bytes = 180 * kMiB;
   const GuestSplit split = split_guest(figures);
   EXPECT_FALSE(split.view);
   EXPECT_TRUE(split.is_unsettled);
@@ -53,22 +55,22 @@ TEST(VmSplit, IsUnsettledWhereTotalHasNotYetFollowedTheBalloon) {
 
 TEST(VmSplit, CallsHeldWhatIsResidentBeyondUse) {
   const GuestSplit split =
-      split_guest({256 * kMib, 217 * kMib, 188 * kMib, 3 * kMib, 0, {}});
+      split_guest({256 * kMiB, 217 * kMiB, 188 * kMiB, 3 * kMiB, 0, {}});
   ASSERT_TRUE(split.view);
-  const RamBands bands = bands_of_ram(*split.view, 122 * kMib);
-  EXPECT_EQ(bands.used_bytes, 26 * kMib);
-  EXPECT_EQ(bands.held_bytes, (122 - 26 - 3 - 39) * kMib);
+  const RamBands bands = bands_of_ram(*split.view, 122 * kMiB);
+  EXPECT_EQ(bands.used_bytes, 26 * kMiB);
+  EXPECT_EQ(bands.held_bytes, (122 - 26 - 3 - 39) * kMiB);
 }
 
 TEST(VmSplit, LearnsFromHowTotalMovesWithTheBalloon) {
   BalloonMemory before;
-  before.total_bytes = 217 * kMib;
+  before.total_bytes = 217 * kMiB;
   before.balloon_bytes = 0;
-  EXPECT_EQ(learn_deflation(before, 217 * kMib, 96 * kMib), true);
-  EXPECT_EQ(learn_deflation(before, 121 * kMib, 96 * kMib), false);
-  EXPECT_EQ(learn_deflation(before, 170 * kMib, 96 * kMib), std::nullopt)
+  EXPECT_EQ(learn_deflation(before, 217 * kMiB, 96 * kMiB), true);
+  EXPECT_EQ(learn_deflation(before, 121 * kMiB, 96 * kMiB), false);
+  EXPECT_EQ(learn_deflation(before, 170 * kMiB, 96 * kMiB), std::nullopt)
       << "half way";
-  EXPECT_EQ(learn_deflation(before, 217 * kMib, 4096), std::nullopt)
+  EXPECT_EQ(learn_deflation(before, 217 * kMiB, 4096), std::nullopt)
       << "it has hardly moved";
 }
 

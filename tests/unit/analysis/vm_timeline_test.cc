@@ -6,23 +6,24 @@
 #include <algorithm>
 
 #include "unit/analysis/vms.h"
+#include "unit/quantities.h"
 
 namespace tidemark::analysis {
 namespace {
 
 using model::GuestField;
+using test::kMiB;
 using vms::idle_vm;
-using vms::kMib;
 using vms::kNowSeconds;
 using vms::process;
 
-constexpr uint64_t kSecond = 1'000'000'000;
+using test::kSecondNs;
 
 // The guest tells at each scan, so that nothing is old.
 model::VmScan scan_at(uint64_t second, std::vector<model::Vm> seen) {
   model::VmScan scan;
-  scan.started_realtime_ns = (kNowSeconds + second) * kSecond;
-  scan.started_monotonic_ns = (100 + second) * kSecond;
+  scan.started_realtime_ns = (kNowSeconds + second) * kSecondNs;
+  scan.started_monotonic_ns = (100 + second) * kSecondNs;
   scan.ended_monotonic_ns = scan.started_monotonic_ns;
   scan.vms = std::move(seen);
   for (model::Vm& vm : scan.vms)
@@ -33,7 +34,7 @@ model::VmScan scan_at(uint64_t second, std::vector<model::Vm> seen) {
 
 model::Vm resident_vm(uint64_t mib) {
   model::Vm vm = idle_vm();
-  vm.ram.resident_bytes = model::known(mib * kMib);
+  vm.ram.resident_bytes = model::known(mib * kMiB);
   return vm;
 }
 
@@ -54,7 +55,7 @@ uint64_t sum_at(const VmCourse& course, size_t tick) {
 TEST(VmTimeline, BandsAddUpAtEveryTick) {
   model::Vm with_helper = resident_vm(150);
   with_helper.processes.push_back(
-      process(11, "virtiofsd", model::VmRole::Sharer, 7 * kMib));
+      process(11, "virtiofsd", model::VmRole::Sharer, 7 * kMiB));
   const std::vector<model::VmScan> scans = {scan_at(0, {resident_vm(100)}),
                                             scan_at(1, {with_helper}),
                                             scan_at(2, {resident_vm(120)})};
@@ -65,10 +66,10 @@ TEST(VmTimeline, BandsAddUpAtEveryTick) {
   for (size_t i = 0; i < 3; ++i)
     EXPECT_EQ(sum_at(course, i), course.ticks[i].bands_bytes) << i;
   EXPECT_EQ(course.peak_index, 1U);
-  EXPECT_EQ(course.ticks[1].elapsed_ns, kSecond);
+  EXPECT_EQ(course.ticks[1].elapsed_ns, kSecondNs);
   ASSERT_NE(band(course, VmBandKind::Helper), nullptr);
   EXPECT_EQ(band(course, VmBandKind::Helper)->bytes,
-            (std::vector<std::optional<uint64_t>>{0, 7 * kMib, 0}))
+            (std::vector<std::optional<uint64_t>>{0, 7 * kMiB, 0}))
       << "all processes were read and none was virtiofsd: that is nothing";
   EXPECT_TRUE(course.spans.empty());
 }
@@ -91,7 +92,7 @@ TEST(VmTimeline, WhereAVmWasNotThereIsNothingAndNotZero) {
     EXPECT_TRUE(one.bytes[2]) << one.name;
   }
   EXPECT_EQ(first.spans,
-            (std::vector<VmSpan>{{VmSpanKind::Absent, kSecond, 2 * kSecond,
+            (std::vector<VmSpan>{{VmSpanKind::Absent, kSecondNs, 2 * kSecondNs,
                                   "it was not there", false}}));
   const VmCourse& other = timeline.vms[1];
   EXPECT_FALSE(other.ticks[0].bands_bytes);
@@ -120,11 +121,11 @@ TEST(VmTimeline, UnsettledMomentsAreMarkedAndNotSplit) {
   const VmCourse& course = timeline.vms.at(0);
   ASSERT_EQ(course.spans.size(), 1U);
   EXPECT_EQ(course.spans[0].kind, VmSpanKind::Unsettled);
-  EXPECT_EQ(course.spans[0].from_ns, kSecond);
-  EXPECT_EQ(course.spans[0].to_ns, 3 * kSecond);
+  EXPECT_EQ(course.spans[0].from_ns, kSecondNs);
+  EXPECT_EQ(course.spans[0].to_ns, 3 * kSecondNs);
   EXPECT_FALSE(band(course, VmBandKind::GuestUsed)->bytes[1]);
   EXPECT_FALSE(course.ticks[1].limit_bytes);
-  EXPECT_EQ(band(course, VmBandKind::GuestUnsplit)->bytes[1], 122 * kMib);
+  EXPECT_EQ(band(course, VmBandKind::GuestUnsplit)->bytes[1], 122 * kMiB);
   EXPECT_EQ(band(course, VmBandKind::GuestUnsplit)->bytes[0], 0U)
       << "all of it was split";
   EXPECT_EQ(sum_at(course, 1), course.ticks[1].bands_bytes);
@@ -141,7 +142,7 @@ TEST(VmTimeline, StatisticsThatAgeAreOneSpanWithTheLastAge) {
   const VmCourse& course = timeline.vms.at(0);
   ASSERT_EQ(course.spans.size(), 1U);
   EXPECT_EQ(course.spans[0].kind, VmSpanKind::Stale);
-  EXPECT_EQ(course.spans[0].to_ns, 2 * kSecond);
+  EXPECT_EQ(course.spans[0].to_ns, 2 * kSecondNs);
   EXPECT_TRUE(course.spans[0].lasts);
   EXPECT_EQ(course.spans[0].because, "the guest's statistics are 21 s old");
 }
@@ -149,7 +150,7 @@ TEST(VmTimeline, StatisticsThatAgeAreOneSpanWithTheLastAge) {
 TEST(VmTimeline, AProcessThatMayNotBeReadIsSaidAndMakesABound) {
   model::Vm vm = idle_vm();
   vm.processes.push_back(
-      process(11, "virtiofsd", model::VmRole::Sharer, 7 * kMib));
+      process(11, "virtiofsd", model::VmRole::Sharer, 7 * kMiB));
   model::Vm denied = vm;
   denied.processes[1].own = model::unknown<model::SmapsFields>("denied: smaps");
   const std::vector<model::VmScan> scans = {scan_at(0, {vm}),
@@ -165,7 +166,7 @@ TEST(VmTimeline, AProcessThatMayNotBeReadIsSaidAndMakesABound) {
 
 TEST(VmTimeline, FindingsAreThoseOfTheirMoment) {
   model::Vm swapped = idle_vm();
-  swapped.ram.swapped_bytes = model::known(30 * kMib);
+  swapped.ram.swapped_bytes = model::known(30 * kMiB);
   const std::vector<model::VmScan> scans = {
       scan_at(0, {idle_vm()}), scan_at(1, {swapped}), scan_at(2, {swapped}),
       scan_at(3, {idle_vm()})};
@@ -185,19 +186,19 @@ TEST(VmTimeline, FewTicksOfManyKeepThePeakAndTheLargestBalloon) {
     vm.guest.deflates_on_oom = true;
     vm.guest.updated_realtime_s.reset();
     vm.guest.polling_interval_s.reset();
-    vm.guest.balloon_bytes = second == 207 ? 20 * kMib : 0;
+    vm.guest.balloon_bytes = second == 207 ? 20 * kMiB : 0;
     scans.push_back(scan_at(second, {vm}));
   }
   const VmTimeline timeline = make_vm_timeline(scans, {10, 10});
   const VmCourse& course = timeline.vms.at(0);
   EXPECT_EQ(timeline.scan_count, 1000U);
   EXPECT_LE(course.ticks.size(), 35U);
-  EXPECT_EQ(course.ticks[course.peak_index].elapsed_ns, 613 * kSecond);
-  EXPECT_EQ(course.ticks[course.peak_index].bands_bytes, 350 * kMib);
+  EXPECT_EQ(course.ticks[course.peak_index].elapsed_ns, 613 * kSecondNs);
+  EXPECT_EQ(course.ticks[course.peak_index].bands_bytes, 350 * kMiB);
   EXPECT_TRUE(std::ranges::any_of(course.ticks, [](const VmTick& tick) {
-    return tick.balloon_bytes == 20 * kMib;
+    return tick.balloon_bytes == 20 * kMiB;
   }));
-  EXPECT_EQ(course.ticks.back().elapsed_ns, 999 * kSecond);
+  EXPECT_EQ(course.ticks.back().elapsed_ns, 999 * kSecondNs);
   for (const VmTimelineBand& one : course.bands)
     EXPECT_EQ(one.bytes.size(), course.ticks.size()) << one.name;
 }
@@ -223,7 +224,7 @@ TEST(VmTimeline, WithoutAClockTheTimeIsThatOfTheWall) {
   for (model::VmScan& scan : scans)
     scan.started_monotonic_ns = 0;
   EXPECT_EQ(make_vm_timeline(scans).vms.at(0).ticks.at(1).elapsed_ns,
-            4 * kSecond);
+            4 * kSecondNs);
 }
 
 TEST(VmTimeline, NoScansAreNoVms) {

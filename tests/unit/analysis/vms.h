@@ -3,11 +3,12 @@
 
 #include <cstdint>
 
+#include "unit/quantities.h"
+
 #include "model/vm.h"
 
 namespace tidemark::analysis::vms {
 
-inline constexpr uint64_t kMib = uint64_t{1} << 20;
 inline constexpr uint64_t kNowSeconds = 1'700'000'000;
 
 inline model::SmapsFields fields(uint64_t pss_bytes) {
@@ -36,20 +37,20 @@ inline model::Vm idle_vm() {
   vm.kind = model::VmKind::Qemu;
   vm.name = "idle";
   vm.ram.means = model::RamMeans::Size;
-  vm.ram.configured_bytes = model::known(256 * kMib);
-  vm.ram.resident_bytes = model::known(122 * kMib);
+  vm.ram.configured_bytes = model::known(256 * test::kMiB);
+  vm.ram.resident_bytes = model::known(122 * test::kMiB);
   for (model::Reading<uint64_t>* reading :
        {&vm.ram.swapped_bytes, &vm.ram.hugetlb_bytes, &vm.ram.thp_bytes,
         &vm.ram.ksm_bytes, &vm.ram.ksm_saved_bytes}) {
     *reading = model::known(uint64_t{0});
   }
   vm.processes = {
-      process(10, "qemu-system-x86", model::VmRole::Monitor, 100 * kMib)};
+      process(10, "qemu-system-x86", model::VmRole::Monitor, 100 * test::kMiB)};
   vm.guest.state = model::GuestState::Told;
   vm.guest.source = "QMP";
-  vm.guest.stats[model::GuestField::Total] = 217 * kMib;
-  vm.guest.stats[model::GuestField::Free] = 188 * kMib;
-  vm.guest.stats[model::GuestField::Caches] = 3 * kMib;
+  vm.guest.stats[model::GuestField::Total] = 217 * test::kMiB;
+  vm.guest.stats[model::GuestField::Free] = 188 * test::kMiB;
+  vm.guest.stats[model::GuestField::Caches] = 3 * test::kMiB;
   vm.guest.balloon_bytes = 0;
   vm.guest.updated_realtime_s = kNowSeconds;
   vm.guest.polling_interval_s = 1;

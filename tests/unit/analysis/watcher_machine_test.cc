@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/quantities.h"
+
 namespace tidemark::analysis {
 namespace {
 
 using model::SmapsField;
 
-constexpr uint64_t kPage = 4096;
+using test::kPage;
 constexpr uint64_t kKib = 1024;
 
 model::Process process_of(int32_t pid, uint64_t resident_pages,

@@ -52,7 +52,7 @@ TEST(ParseFrequency, AnErrorNamesTheWordAsItWasTyped) {
 
 // ---- options shared with memstat --------------------------------------------
 
-GetOptions taken(const Words& words) {
+GetOptions get_taken(const Words& words) {
   GetOptions options;
   OptionTable table;
   add_memstat_options(table, options);
@@ -62,23 +62,23 @@ GetOptions taken(const Words& words) {
 }
 
 TEST(MemstatOptions, EachSetsItsOwn) {
-  EXPECT_TRUE(taken({"-r"}).with_descendants);
-  EXPECT_TRUE(taken({"--recursively"}).with_descendants);
-  EXPECT_TRUE(taken({"-v"}).verbose);
-  EXPECT_TRUE(taken({"-w"}).watch);
-  EXPECT_TRUE(taken({"--bytes"}).in_bytes);
-  EXPECT_EQ(taken({"-f", "4"}).period_ns, 250'000'000U);
+  EXPECT_TRUE(get_taken({"-r"}).with_descendants);
+  EXPECT_TRUE(get_taken({"--recursively"}).with_descendants);
+  EXPECT_TRUE(get_taken({"-v"}).verbose);
+  EXPECT_TRUE(get_taken({"-w"}).watch);
+  EXPECT_TRUE(get_taken({"--bytes"}).in_bytes);
+  EXPECT_EQ(get_taken({"-f", "4"}).period_ns, 250'000'000U);
 }
 
 TEST(MemstatOptions, ThePeakIsPrintedUnlessAskedOtherwise) {
-  EXPECT_EQ(taken({}).peak, PeakMode::WithSamples);
-  EXPECT_EQ(taken({"--no-peak"}).peak, PeakMode::None);
-  EXPECT_EQ(taken({"--only-peak"}).peak, PeakMode::Only);
+  EXPECT_EQ(get_taken({}).peak, PeakMode::WithSamples);
+  EXPECT_EQ(get_taken({"--no-peak"}).peak, PeakMode::None);
+  EXPECT_EQ(get_taken({"--only-peak"}).peak, PeakMode::Only);
 }
 
 TEST(MemstatOptions, TheLastWordOnThePeakCounts) {
-  EXPECT_EQ(taken({"--only-peak", "--peak"}).peak, PeakMode::WithSamples);
-  EXPECT_EQ(taken({"--only-peak", "--no-peak"}).peak, PeakMode::None);
+  EXPECT_EQ(get_taken({"--only-peak", "--peak"}).peak, PeakMode::WithSamples);
+  EXPECT_EQ(get_taken({"--only-peak", "--no-peak"}).peak, PeakMode::None);
 }
 
 // ---- the command ------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include "cli/graph_input.h"
 #include "unit/cli/harness.h"
 #include "unit/json_check.h"
+#include "unit/parts.h"
 
 namespace tidemark::cli {
 namespace {
@@ -19,9 +20,7 @@ using Words = std::vector<std::string>;
 
 const std::string kCapture = "graph/memgraph.json";
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using test::has;
 
 base::Error refused(std::string_view name, const Words& words) {
   const base::Result<ExitCode> result = run(name, words);

@@ -10,13 +10,14 @@
 #include "analysis/composition.h"
 #include "base/text.h"
 #include "unit/cli/harness.h"
+#include "unit/quantities.h"
 
 namespace tidemark::cli {
 namespace {
 
 using base::ErrorKind;
 
-constexpr uint64_t kSecond = 1'000'000'000;
+using test::kSecondNs;
 
 constexpr const char* kOneMapping =
     "55d0c0000000-55d0c0021000 rw-p 00000000 00:00 0   [heap]\n"
@@ -93,10 +94,10 @@ TEST_F(ImportInputTest, TextIsOfTheProcessItIsSaidToBeOf) {
   ImportOptions options;
   options.pid = 151;
   options.name = "db\x1b[2J\n";
-  options.realtime_ns = 7 * kSecond;
+  options.realtime_ns = 7 * kSecondNs;
   const ImportInput input = opened(put("a.txt", kOneMapping), options);
   ASSERT_EQ(input.samples.size(), 1U);
-  EXPECT_EQ(input.samples[0].started_realtime_ns, 7 * kSecond);
+  EXPECT_EQ(input.samples[0].started_realtime_ns, 7 * kSecondNs);
   ASSERT_EQ(input.samples[0].processes.size(), 1U);
   EXPECT_EQ(input.samples[0].processes[0].id.pid, 151);
   EXPECT_EQ(input.samples[0].processes[0].stat.comm, "db\x1b[2J\n")
@@ -109,7 +110,8 @@ TEST_F(ImportInputTest, TextThatNobodyNamedHasTheNameAndTimeOfItsFile) {
   ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
   const ImportInput input = opened(path);
   EXPECT_EQ(input.samples.at(0).processes.at(0).stat.comm, "a.txt");
-  EXPECT_EQ(input.samples[0].started_realtime_ns, 1'700'000'000 * kSecond + 5);
+  EXPECT_EQ(input.samples[0].started_realtime_ns,
+            1'700'000'000 * kSecondNs + 5);
 }
 
 TEST_F(ImportInputTest, AFileFromBeforeTheEpochIsOfTheEpoch) {
@@ -128,13 +130,13 @@ TEST_F(ImportInputTest, MemstatsEndsWhenItsFileWasWritten) {
   ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
   const ImportInput input = opened(path);
   ASSERT_EQ(input.samples.size(), 2U);
-  EXPECT_EQ(input.samples[1].started_realtime_ns, 1'700'000'000 * kSecond);
-  EXPECT_EQ(input.samples[0].started_realtime_ns, 1'699'999'999 * kSecond);
+  EXPECT_EQ(input.samples[1].started_realtime_ns, 1'700'000'000 * kSecondNs);
+  EXPECT_EQ(input.samples[0].started_realtime_ns, 1'699'999'999 * kSecondNs);
   ImportOptions options;
-  options.realtime_ns = 7 * kSecond;
+  options.realtime_ns = 7 * kSecondNs;
   const ImportInput told = opened(path, options);
-  EXPECT_EQ(told.samples.at(0).started_realtime_ns, 7 * kSecond);
-  EXPECT_EQ(told.samples.at(1).started_realtime_ns, 8 * kSecond);
+  EXPECT_EQ(told.samples.at(0).started_realtime_ns, 7 * kSecondNs);
+  EXPECT_EQ(told.samples.at(1).started_realtime_ns, 8 * kSecondNs);
 }
 
 TEST_F(ImportInputTest, OfCutMemstatsTheRestIsTaken) {
@@ -165,7 +167,7 @@ TEST_F(ImportInputTest, WhatNamesItsProcessesIsNotRenamed) {
 
 TEST_F(ImportInputTest, ADatabaseHasItsOwnTimes) {
   ImportOptions options;
-  options.realtime_ns = kSecond;
+  options.realtime_ns = kSecondNs;
   const std::string path = fixture("memory-watcher/v0.1.db");
   const base::Error error = refused(path, options);
   EXPECT_EQ(error.kind, ErrorKind::Misused);

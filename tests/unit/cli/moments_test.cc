@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "unit/cli/harness.h"
+#include "unit/quantities.h"
 #include "unit/store/scratch.h"
 
 namespace tidemark::cli {
@@ -14,9 +15,9 @@ namespace {
 using base::ErrorKind;
 using test::mapping_at;
 using test::process_of;
-using test::sample_of;
+using test::sample_of_second;
 
-constexpr uint64_t kSecond = 1'000'000'000;
+using test::kSecondNs;
 
 class Moments : public testing::Test {
  protected:
@@ -35,10 +36,10 @@ class Moments : public testing::Test {
     const std::pair<uint64_t, uint64_t> points[] = {
         {0, 10}, {1, 20}, {2, 90}, {5, 40}};
     for (const auto& [second, pss_kib] : points) {
-      samples.push_back(sample_of(
+      samples.push_back(sample_of_second(
           second, {process_of(42, {mapping_at(0x10000, "/data", pss_kib)})}));
-      samples.back().started_monotonic_ns += 5000 * kSecond;
-      samples.back().ended_monotonic_ns += 5000 * kSecond;
+      samples.back().started_monotonic_ns += 5000 * kSecondNs;
+      samples.back().ended_monotonic_ns += 5000 * kSecondNs;
     }
     return recorded(samples);
   }
@@ -126,8 +127,8 @@ TEST_F(Moments, ATimeIsFoundAlsoWhereTheClockWasSetBack) {
   std::vector<model::Sample> samples;
   const uint64_t clock[] = {100, 110, 40, 50, 120};
   for (uint64_t i = 0; i < 5; ++i) {
-    samples.push_back(sample_of(i, {process_of(42, {})}));
-    samples.back().started_realtime_ns = (1'800'000'000 + clock[i]) * kSecond;
+    samples.push_back(sample_of_second(i, {process_of(42, {})}));
+    samples.back().started_realtime_ns = (1'800'000'000 + clock[i]) * kSecondNs;
   }
   const store::Recording back = recorded(samples);
   const std::pair<const char*, size_t> known[] = {{"2027-01-15T08:00:45Z", 2},
@@ -179,8 +180,8 @@ std::vector<model::Sample> reused_pid() {
   model::Process second = process_of(42, {});
   second.id.start_ticks = second.stat.start_ticks = 900;
   second.stat.comm = "x\x1b[2J\ny";
-  return {sample_of(0, {first, process_of(7, {})}),
-          sample_of(1, {second, process_of(7, {})})};
+  return {sample_of_second(0, {first, process_of(7, {})}),
+          sample_of_second(1, {second, process_of(7, {})})};
 }
 
 TEST_F(Moments, APidThatWasUsedTwiceIsRefusedWithItsBearers) {
@@ -259,7 +260,7 @@ TEST_F(Moments, ARecordingWithoutASampleHasNothingToShow) {
 }
 
 TEST_F(Moments, ARecordingOfNobodyIsStillShown) {
-  test::record(path(), {sample_of(0, {}), sample_of(1, {})});
+  test::record(path(), {sample_of_second(0, {}), sample_of_second(1, {})});
   for (const char* command : {"info", "peak", "export"})
     EXPECT_NE(output_of(command, {path()}), "") << command;
 }

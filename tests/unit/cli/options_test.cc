@@ -51,10 +51,10 @@ struct Example {
   }
 };
 
-std::string failure(const std::vector<std::string>& arguments) {
+std::string refusal_of(const std::vector<std::string>& arguments) {
   const Example example;
   base::Status status = example.parse(arguments);
-  if (status) return "no failure";
+  if (status) return "no refusal_of";
   EXPECT_EQ(status.error().kind, ErrorKind::Misused);
   return status.error().what;
 }
@@ -189,26 +189,26 @@ RC_GTEST_PROP(ParseOptionsProperty, AValueArrivesAsItWasTyped, ()) {
 // ---- what is refused --------------------------------------------------------
 
 TEST(ParseOptions, AnUnknownOptionNamesTheNearest) {
-  EXPECT_EQ(failure({"--sotr", "pss"}),
+  EXPECT_EQ(refusal_of({"--sotr", "pss"}),
             "unknown option '--sotr'; did you mean '--sort'?");
 }
 
 TEST(ParseOptions, AnUnknownOptionIsNamedWithoutItsValue) {
-  EXPECT_EQ(failure({"--sotr=pss"}),
+  EXPECT_EQ(refusal_of({"--sotr=pss"}),
             "unknown option '--sotr'; did you mean '--sort'?");
 }
 
 TEST(ParseOptions, AnUnfinishedOptionIsRecognised) {
-  EXPECT_EQ(failure({"--verb"}),
+  EXPECT_EQ(refusal_of({"--verb"}),
             "unknown option '--verb'; did you mean '--verbose'?");
 }
 
 TEST(ParseOptions, AnOptionLikeNoOtherHasNoSuggestion) {
-  EXPECT_EQ(failure({"--zzzzzz"}), "unknown option '--zzzzzz'");
+  EXPECT_EQ(refusal_of({"--zzzzzz"}), "unknown option '--zzzzzz'");
 }
 
 TEST(ParseOptions, AnUnknownOptionCannotControlTheTerminal) {
-  EXPECT_EQ(failure({"--\x1b[2J"}), "unknown option '--\\x1b[2J'");
+  EXPECT_EQ(refusal_of({"--\x1b[2J"}), "unknown option '--\\x1b[2J'");
 }
 
 TEST(ParseOptions, AWordWithoutAPlaceIsUnexpected) {
@@ -305,7 +305,7 @@ TEST(ParseOptions, AMissingValueIsThrownWithTheNameOfTheOption) {
 }
 
 TEST(ParseOptions, AFlagTakesNoValue) {
-  EXPECT_EQ(failure({"--verbose=false"}), "--verbose takes no value");
+  EXPECT_EQ(refusal_of({"--verbose=false"}), "--verbose takes no value");
 }
 
 // ---- a command to run -------------------------------------------------------

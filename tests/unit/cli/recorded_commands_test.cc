@@ -8,6 +8,7 @@
 #include "cli/file_options.h"
 #include "unit/cli/harness.h"
 #include "unit/json_check.h"
+#include "unit/parts.h"
 #include "unit/store/scratch.h"
 
 namespace tidemark::cli {
@@ -16,12 +17,10 @@ namespace {
 using base::ErrorKind;
 using test::mapping_at;
 using test::process_of;
-using test::sample_of;
+using test::sample_of_second;
 using Words = std::vector<std::string>;
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using test::has;
 
 // A recording of three ticks in which one process grows from 10 to 90 KiB.
 class Recorded : public testing::Test {
@@ -29,7 +28,7 @@ class Recorded : public testing::Test {
   Recorded() : path_(folder_.file("a.tdm")) {
     std::vector<model::Sample> samples;
     for (uint64_t second : {uint64_t{0}, uint64_t{1}, uint64_t{2}}) {
-      samples.push_back(sample_of(
+      samples.push_back(sample_of_second(
           second,
           {process_of(42, {mapping_at(0x10000, "/data", 10 + 40 * second)})}));
     }
@@ -113,7 +112,8 @@ TEST_F(Recorded, ReportOfAMachineHasItsMemoryAndItsGroup) {
   for (uint64_t second : {uint64_t{0}, uint64_t{1}}) {
     model::Process process = process_of(42, {mapping_at(0x10000, "/data", 40)});
     process.cgroup_path = "/job";
-    model::Sample& sample = samples.emplace_back(sample_of(second, {process}));
+    model::Sample& sample =
+        samples.emplace_back(sample_of_second(second, {process}));
     sample.machine = model::Machine();
     sample.machine->meminfo.total_bytes = 1 << 30;
     sample.machine->meminfo.free_bytes = 1 << 20;

@@ -6,11 +6,13 @@
 #include <initializer_list>
 #include <set>
 
+#include "unit/quantities.h"
+
 namespace tidemark::model {
 namespace {
 
 constexpr uint64_t kPage = 4096;
-constexpr uint64_t kMiB = uint64_t{1} << 20;
+using test::kMiB;
 constexpr uint64_t kArena = 64 * kMiB;
 constexpr uint64_t kArenaBorder = 0x7f3618000000;  // a multiple of 64 MiB
 

@@ -12,7 +12,7 @@ namespace {
 using model::GraphRecordKind;
 using model::GraphRecords;
 
-std::string refusal(std::string_view text) {
+std::string graph_refusal(std::string_view text) {
   base::Result<GraphRecords> graph = parse_graph_records(text);
   EXPECT_FALSE(graph) << text;
   if (graph) return "";
@@ -90,29 +90,29 @@ TEST(GraphRecords, WithoutReferencesThereAreNoObjects) {
 }
 
 TEST(GraphRecords, NamesTheLineOfWhatItRefuses) {
-  EXPECT_EQ(refusal("[\n{\"type\":\"kernel\",\"id\":\"kernel/x\",\n"
-                    "\"parent\":\"\",\"name\":\"x\",\"size_bytes\":-1}]"),
+  EXPECT_EQ(graph_refusal("[\n{\"type\":\"kernel\",\"id\":\"kernel/x\",\n"
+                          "\"parent\":\"\",\"name\":\"x\",\"size_bytes\":-1}]"),
             "graph: line 3: kernel/x: 'size_bytes' is no whole number from "
             "zero on");
 }
 
 TEST(GraphRecords, RefusesWhatIsNoListOfRecords) {
-  EXPECT_EQ(refusal(""), "graph: line 1: this is not whole JSON");
-  EXPECT_EQ(refusal("{}"), "graph: line 1: a graph is a list of records");
-  EXPECT_EQ(refusal("7"), "graph: line 1: a graph is a list of records");
-  EXPECT_EQ(refusal("[7]"), "graph: line 1: a record is an object");
-  EXPECT_EQ(refusal("[[]]"),
+  EXPECT_EQ(graph_refusal(""), "graph: line 1: this is not whole JSON");
+  EXPECT_EQ(graph_refusal("{}"), "graph: line 1: a graph is a list of records");
+  EXPECT_EQ(graph_refusal("7"), "graph: line 1: a graph is a list of records");
+  EXPECT_EQ(graph_refusal("[7]"), "graph: line 1: a record is an object");
+  EXPECT_EQ(graph_refusal("[[]]"),
             "graph: line 1: a record is an object, not a list");
-  EXPECT_EQ(refusal("[{}]"), "graph: line 1: a record has no 'type'");
-  EXPECT_EQ(refusal(R"([{"type":"x"}])"),
+  EXPECT_EQ(graph_refusal("[{}]"), "graph: line 1: a record has no 'type'");
+  EXPECT_EQ(graph_refusal(R"([{"type":"x"}])"),
             "graph: line 1: no record is of type 'x'");
-  EXPECT_EQ(refusal("[] []"), "graph: line 1: this is not whole JSON");
+  EXPECT_EQ(graph_refusal("[] []"), "graph: line 1: this is not whole JSON");
 }
 
 TEST(GraphRecords, RefusesMembersOfAnotherType) {
   const auto wrong = [](const std::string& members) {
     const std::string head = "graph: line 1: p/2: ";
-    const std::string what = refusal(process_with(members));
+    const std::string what = graph_refusal(process_with(members));
     EXPECT_TRUE(what.starts_with(head)) << what;
     return what.substr(std::min(head.size(), what.size()));
   };
@@ -133,7 +133,7 @@ TEST(GraphRecords, RefusesMembersOfAnotherType) {
 
 TEST(GraphRecords, RefusesObjectsThatDoNotBelongToTheirReferences) {
   const auto of = [](const std::string& object, const std::string& reference) {
-    const std::string what = refusal(process_with(
+    const std::string what = graph_refusal(process_with(
         R"("vmos":[)" + object + R"(],"vmo_refs":[)" + reference + "]"));
     return what.substr(std::min<size_t>(20, what.size()));
   };
@@ -156,15 +156,15 @@ TEST(GraphRecords, RefusesObjectsThatDoNotBelongToTheirReferences) {
 }
 
 TEST(GraphRecords, RefusesBytesThatAreNoText) {
-  EXPECT_EQ(refusal("[{\"type\":\"\xff\xfe\"}]"),
+  EXPECT_EQ(graph_refusal("[{\"type\":\"\xff\xfe\"}]"),
             "graph: line 1: this is not whole JSON");
 }
 
 TEST(GraphRecords, EndsEarlyInDeepNesting) {
   const std::string deep =
       R"([{"type":"kernel","x":)" + std::string(1 << 20, '[');
-  EXPECT_EQ(refusal(deep), "graph: line 1: it is nested too deep");
-  EXPECT_EQ(refusal(std::string(1 << 20, '[')),
+  EXPECT_EQ(graph_refusal(deep), "graph: line 1: it is nested too deep");
+  EXPECT_EQ(graph_refusal(std::string(1 << 20, '[')),
             "graph: line 1: a record is an object, not a list");
 }
 
@@ -172,7 +172,7 @@ TEST(GraphRecords, EveryBeginningOfAFileIsRefused) {
   const std::string text = test::read_fixture("graph/memgraph.json");
   const size_t end = text.rfind(']');
   for (size_t length = 0; length <= end; length += 7)
-    EXPECT_NE(refusal(text.substr(0, length)).find("not whole JSON"),
+    EXPECT_NE(graph_refusal(text.substr(0, length)).find("not whole JSON"),
               std::string::npos)
         << length;
 }

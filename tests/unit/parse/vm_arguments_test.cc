@@ -5,12 +5,14 @@
 #include <initializer_list>
 #include <string>
 
+#include "unit/quantities.h"
+
 namespace tidemark::parse {
 namespace {
 
 using model::VmKind;
 
-constexpr uint64_t kMib = uint64_t{1} << 20;
+using test::kMiB;
 
 VmArguments parsed(VmKind kind, std::initializer_list<std::string> words) {
   std::string line;
@@ -28,19 +30,19 @@ TEST(VmArguments, OfQemuTellMemoryNameAndSocket) {
        "4G", "-uuid", "1-2", "-qmp", "unix:/run/a b.sock,server=on,wait=off"});
   EXPECT_EQ(found.name, "win,11");
   EXPECT_EQ(found.uuid, "1-2");
-  EXPECT_EQ(found.ram.total_bytes, 4096 * kMib);
+  EXPECT_EQ(found.ram.total_bytes, 4096 * kMiB);
   EXPECT_EQ(found.control_paths, std::vector<std::string>{"/run/a b.sock"});
 }
 
 TEST(VmArguments, OfQemuCountMebibytesUnlessSaidOtherwise) {
   EXPECT_EQ(parsed(VmKind::Qemu, {"q", "-m", "256"}).ram.total_bytes,
-            256 * kMib);
+            256 * kMiB);
   EXPECT_EQ(parsed(VmKind::Qemu, {"q", "-m", "size=2097152k,slots=2,maxmem=8G"})
                 .ram.total_bytes,
-            2048 * kMib);
-  EXPECT_EQ(parsed(VmKind::Qemu, {"q"}).ram.total_bytes, 128 * kMib);
+            2048 * kMiB);
+  EXPECT_EQ(parsed(VmKind::Qemu, {"q"}).ram.total_bytes, 128 * kMiB);
   EXPECT_EQ(parsed(VmKind::Qemu, {"q", "-m", "99999999999G"}).ram.total_bytes,
-            128 * kMib)
+            128 * kMiB)
       << "what cannot be is not read";
 }
 
@@ -63,7 +65,7 @@ TEST(VmArguments, OfLibvirtHaveADescriptorForAMonitor) {
        "chardev=charmonitor,id=monitor,mode=control"});
   EXPECT_TRUE(found.control_paths.empty());
   EXPECT_TRUE(found.control_is_inherited);
-  EXPECT_EQ(found.ram.part_bytes, std::vector<uint64_t>{2048 * kMib});
+  EXPECT_EQ(found.ram.part_bytes, std::vector<uint64_t>{2048 * kMiB});
 }
 
 TEST(VmArguments, OfABalloonTellHowItIsSet) {
@@ -88,7 +90,7 @@ TEST(VmArguments, OfCrosvmTellWhetherItIsAVmAtAll) {
   const VmArguments run =
       parsed(VmKind::Crosvm, {"crosvm", "run", "--mem=1024", "-s", "/run/vm"});
   EXPECT_TRUE(run.starts_vm);
-  EXPECT_EQ(run.ram.total_bytes, 1024 * kMib);
+  EXPECT_EQ(run.ram.total_bytes, 1024 * kMiB);
   EXPECT_EQ(run.control_paths, std::vector<std::string>{"/run/vm"});
   EXPECT_FALSE(parsed(VmKind::Crosvm, {"crosvm", "device", "block"}).starts_vm);
 }
@@ -103,7 +105,7 @@ TEST(VmArguments, OfTheOthersTellTheirSockets) {
              {"cloud-hypervisor", "--api-socket", "path=/run/ch", "--memory",
               "size=512M,shared=on"});
   EXPECT_EQ(found.control_paths, std::vector<std::string>{"/run/ch"});
-  EXPECT_EQ(found.ram.total_bytes, 512 * kMib);
+  EXPECT_EQ(found.ram.total_bytes, 512 * kMiB);
 }
 
 }  // namespace

@@ -16,9 +16,9 @@ namespace {
 constexpr size_t kBytes = 4096;
 
 // What the kernel would map and write, in a file.
-class Kernel {
+class RingWriter {
  public:
-  Kernel()
+  RingWriter()
       : page_(static_cast<size_t>(::sysconf(_SC_PAGESIZE))),
         file_(::memfd_create("ring", MFD_CLOEXEC)) {
     EXPECT_EQ(::ftruncate(file_.get(), static_cast<off_t>(page_ + kBytes)), 0);
@@ -26,9 +26,9 @@ class Kernel {
                       MAP_SHARED, file_.get(), 0);
     at_ = static_cast<char*>(at);
   }
-  Kernel(const Kernel&) = delete;
-  Kernel& operator=(const Kernel&) = delete;
-  ~Kernel() { ::munmap(at_, page_ + kBytes); }
+  RingWriter(const RingWriter&) = delete;
+  RingWriter& operator=(const RingWriter&) = delete;
+  ~RingWriter() { ::munmap(at_, page_ + kBytes); }
 
   int fd() const { return file_.get(); }
   perf_event_mmap_page& control() {
@@ -63,7 +63,7 @@ std::vector<std::string> drained(PerfRing& ring) {
 }
 
 TEST(PerfRing, HandsOverWhatIsThereAndGivesTheRoomBack) {
-  Kernel kernel;
+  RingWriter kernel;
   base::Result<PerfRing> ring = PerfRing::map(kernel.fd(), kBytes);
   ASSERT_TRUE(ring) << ring.error().what;
   EXPECT_TRUE(drained(*ring).empty());
@@ -77,7 +77,7 @@ TEST(PerfRing, HandsOverWhatIsThereAndGivesTheRoomBack) {
 }
 
 TEST(PerfRing, ARecordThatGoesOverTheEndIsPutTogether) {
-  Kernel kernel;
+  RingWriter kernel;
   base::Result<PerfRing> ring = PerfRing::map(kernel.fd(), kBytes);
   ASSERT_TRUE(ring) << ring.error().what;
   const std::string body(1000 - sizeof(perf_event_header), 'x');
@@ -92,7 +92,7 @@ TEST(PerfRing, ARecordThatGoesOverTheEndIsPutTogether) {
 
 TEST(PerfRing, WhatMakesNoSenseEndsTheRound) {
   for (uint16_t size : {uint16_t{0}, uint16_t{4}, uint16_t{4000}}) {
-    Kernel kernel;
+    RingWriter kernel;
     base::Result<PerfRing> ring = PerfRing::map(kernel.fd(), kBytes);
     ASSERT_TRUE(ring) << ring.error().what;
     kernel.put("good....");

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <thread>
 
+#include "unit/quantities.h"
 #include "unit/source/temporary_tree.h"
 
 namespace tidemark::source {
@@ -21,7 +22,7 @@ using test::fixture_roots;
 using test::OrdinaryUser;
 using test::TemporaryTree;
 
-constexpr uint64_t kKiB = 1024;
+using test::kKiB;
 constexpr const char* kCannotBecomeNobody =
     "root may not become nobody here, so nothing is denied";
 

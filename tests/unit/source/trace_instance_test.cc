@@ -76,8 +76,8 @@ TEST_F(TraceInstanceTest, AGuardianRemovesThatOfAKilledOne) {
   int status = 0;
   ASSERT_EQ(::waitpid(pid, &status, 0), pid);
   ASSERT_TRUE(WIFSIGNALED(status));
-  constexpr uint64_t kSoonMs = 5000;
-  EXPECT_TRUE(eventually([&] { return !is_there(); }, kSoonMs));
+  constexpr uint64_t kLatestMs = 5000;
+  EXPECT_TRUE(eventually([&] { return !is_there(); }, kLatestMs));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "unit/child.h"
+#include "unit/quantities.h"
 #include "unit/source/target/groups.h"
 
 namespace tidemark::source {
@@ -22,7 +23,7 @@ using test::Line;
 using test::PlannedGroup;
 using test::TemporaryTree;
 
-constexpr uint64_t kMiB = uint64_t{1} << 20;
+using test::kMiB;
 
 int hold_8_mib(const Line& line) {
   test::touch_pages(8 * kMiB / 4096);

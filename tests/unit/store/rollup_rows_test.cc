@@ -11,7 +11,7 @@ namespace {
 
 using model::SmapsField;
 using test::process_of;
-using test::sample_of;
+using test::sample_of_second;
 
 model::SmapsFields totals() {
   model::SmapsFields fields;
@@ -36,8 +36,9 @@ model::Sample back(const std::string& path, int64_t tick) {
 TEST(RollupRows, ComeBackWithTheirKindAndAllTheyTold) {
   const test::Scratch scratch;
   const std::string path = scratch.file("a.tdm");
-  test::record(
-      path, {sample_of(0, {process_of(7, {model::rollup_mapping(totals())})})});
+  test::record(path,
+               {sample_of_second(
+                   0, {process_of(7, {model::rollup_mapping(totals())})})});
   const model::Sample sample = back(path, 0);
   ASSERT_EQ(sample.processes.size(), 1U);
   const model::Process& process = sample.processes[0];
@@ -69,8 +70,9 @@ TEST(RollupRows, AreDividedInTheTimelineAsTheKernelDividesThem) {
   const std::string path = scratch.file("a.tdm");
   const model::Process one = process_of(7, {model::rollup_mapping(fields)});
   const model::Process two = process_of(8, {model::rollup_mapping(fields)});
-  test::record(path, {sample_of(0, {one, two}), sample_of(1, {one}),
-                      sample_of(2, {process_of(7, {})})});
+  test::record(path,
+               {sample_of_second(0, {one, two}), sample_of_second(1, {one}),
+                sample_of_second(2, {process_of(7, {})})});
   const base::Result<Recording> recording = Recording::open(path);
   ASSERT_TRUE(recording);
   const base::Result<model::Timeline> all = recording->timeline({});
@@ -87,8 +89,9 @@ TEST(RollupRows, AreDividedInTheTimelineAsTheKernelDividesThem) {
 TEST(RollupRows, AreDividedInTheSeriesToo) {
   const test::Scratch scratch;
   const std::string path = scratch.file("a.tdm");
-  test::record(
-      path, {sample_of(0, {process_of(7, {model::rollup_mapping(totals())})})});
+  test::record(path,
+               {sample_of_second(
+                   0, {process_of(7, {model::rollup_mapping(totals())})})});
   const base::Result<std::vector<model::Series>> series =
       Recording::open(path)->series({}, 1);
   ASSERT_TRUE(series);
@@ -106,8 +109,9 @@ TEST(RollupRows, DoNotLendTheirFieldsToOtherMappings) {
   const std::string path = scratch.file("a.tdm");
   test::record(
       path,
-      {sample_of(0, {process_of(7, {model::rollup_mapping(totals())})}),
-       sample_of(1, {process_of(7, {test::mapping_at(0x1000, "[heap]", 5)})})});
+      {sample_of_second(0, {process_of(7, {model::rollup_mapping(totals())})}),
+       sample_of_second(
+           1, {process_of(7, {test::mapping_at(0x1000, "[heap]", 5)})})});
   const model::Sample sample = back(path, 1);
   ASSERT_TRUE(sample.processes.at(0).mappings);
   const model::SmapsFields& fields =
@@ -126,9 +130,9 @@ TEST(RollupRows, FieldsWithAColumnAreNotZeroForWantOfOne) {
   full.fields.set(SmapsField::Swap, 3 * 1024);
   full.fields.set(SmapsField::PrivateDirty, 5 * 1024);
   test::record(
-      path,
-      {sample_of(0, {process_of(7, {full})}),
-       sample_of(1, {process_of(7, {test::mapping_at(0x1000, "[heap]", 6)})})});
+      path, {sample_of_second(0, {process_of(7, {full})}),
+             sample_of_second(
+                 1, {process_of(7, {test::mapping_at(0x1000, "[heap]", 6)})})});
   const model::Sample sample = back(path, 1);
   const model::SmapsFields& fields =
       sample.processes.at(0).mappings->front().fields;

@@ -19,7 +19,7 @@ using base::ErrorKind;
 using model::Sample;
 using test::RecordingFile;
 
-std::string bytes_of(const std::string& path) {
+std::string content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -76,7 +76,7 @@ std::string small_recording() {
     samples.push_back(std::move(sample));
   }
   (void)test::recorded(file, samples);
-  return bytes_of(file.path());
+  return content_of(file.path());
 }
 
 // Asks everything there is to ask.
@@ -288,8 +288,8 @@ TEST(Recording, OpensAnyCutOfItsLog) {
       test::accept_all(*recorder, {test::sample_of(i, {})});
       ASSERT_TRUE(recorder->commit());
     }
-    main_file = bytes_of(file.path());
-    log = bytes_of(file.path() + "-wal");
+    main_file = content_of(file.path());
+    log = content_of(file.path() + "-wal");
   }
   const std::string path = file.path("cut.tdm");
   size_t opened = 0;

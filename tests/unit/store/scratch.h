@@ -93,8 +93,8 @@ inline model::Process process_of(int32_t pid,
 }
 
 // A second after the one before.
-inline model::Sample sample_of(uint64_t second,
-                               std::vector<model::Process> processes) {
+inline model::Sample sample_of_second(uint64_t second,
+                                      std::vector<model::Process> processes) {
   model::Sample sample;
   sample.started_realtime_ns = (1'800'000'000 + second) * 1'000'000'000;
   sample.started_monotonic_ns = second * 1'000'000'000;

@@ -12,6 +12,7 @@
 #include "store/schema.h"
 #include "store/thinning.h"
 #include "store/vm_schema.h"
+#include "unit/quantities.h"
 #include "unit/store/full_disk.h"
 #include "unit/store/samples.h"
 
@@ -23,7 +24,7 @@ using model::Vm;
 using model::VmScan;
 using test::RecordingFile;
 
-constexpr uint64_t kMib = uint64_t{1} << 20;
+using test::kMiB;
 
 // VMs that come, change and go, with every kind of unknown.
 class VmHistory {
@@ -51,7 +52,7 @@ class VmHistory {
 
   model::Reading<uint64_t> reading() {
     if (below(4) == 0) return model::unknown<uint64_t>("denied: no");
-    return model::known(below(1000) * kMib);
+    return model::known(below(1000) * kMiB);
   }
 
   model::Reading<model::SmapsFields> fields() {
@@ -72,7 +73,7 @@ class VmHistory {
     vm.kind = static_cast<model::VmKind>(below(5));
     vm.name = "vm \xff" + std::to_string(below(3));
     vm.processes.push_back({vm.id, "monitor", model::VmRole::Monitor, fields(),
-                            fields(), kMib, std::nullopt});
+                            fields(), kMiB, std::nullopt});
     change(vm);
     return vm;
   }
@@ -103,14 +104,14 @@ class VmHistory {
                               below(9) * 4096});
     }
     vm.images.clear();
-    if (below(2) == 0) vm.images.push_back({"/disk \n1", kMib, reading()});
+    if (below(2) == 0) vm.images.push_back({"/disk \n1", kMiB, reading()});
     vm.guest = {};
     vm.guest.state = static_cast<model::GuestState>(below(8));
     vm.guest.because = below(2) == 0 ? "it is busy" : "";
     vm.guest.asked_ns = below(1'000'000'000);
     vm.guest.balloon_is_moving = below(2) == 0;
     if (below(2) == 0) vm.guest.deflates_on_oom = below(2) == 0;
-    if (below(2) == 0) vm.guest.balloon_bytes = below(100) * kMib;
+    if (below(2) == 0) vm.guest.balloon_bytes = below(100) * kMiB;
     for (std::optional<uint64_t>& value : vm.guest.stats.values)
       if (below(2) == 0) value = below(100) * 512;
     // As no honest guest says.
@@ -123,7 +124,7 @@ class VmHistory {
   std::array<Vm, 4> vms_;
 };
 
-Sample sample_with(uint64_t index, VmScan scan) {
+Sample sample_with_scan(uint64_t index, VmScan scan) {
   Sample sample = test::sample_of(index, {});
   std::ranges::sort(scan.vms, {}, [](const Vm& vm) { return vm.id.pid; });
   sample.vms = std::move(scan);
@@ -134,7 +135,7 @@ std::vector<Sample> history_of(uint32_t seed, uint64_t count) {
   VmHistory history(seed);
   std::vector<Sample> samples;
   for (uint64_t i = 0; i < count; ++i)
-    samples.push_back(sample_with(i, history.next()));
+    samples.push_back(sample_with_scan(i, history.next()));
   return samples;
 }
 
@@ -188,8 +189,9 @@ TEST(VmRows, AreNotWrittenWhereNothingChanged) {
   while (scan.vms.empty())
     scan = history.next();
   const RecordingFile file;
-  (void)test::recorded(
-      file, {sample_with(0, scan), sample_with(1, scan), sample_with(2, scan)});
+  (void)test::recorded(file,
+                       {sample_with_scan(0, scan), sample_with_scan(1, scan),
+                        sample_with_scan(2, scan)});
   base::Result<Database> database =
       Database::open(file.path(), OpenMode::ReadOnly);
   ASSERT_TRUE(database);
@@ -299,13 +301,14 @@ TEST(VmViews, TellBytesAndReasons) {
   vm.id = {42, 7};
   vm.kind = model::VmKind::Crosvm;
   vm.name = "one";
-  vm.ram.configured_bytes = model::known(96 * kMib);
+  vm.ram.configured_bytes = model::known(96 * kMiB);
   vm.ram.resident_bytes = model::unknown<uint64_t>("denied: smaps");
-  vm.guest.balloon_bytes = 16 * kMib;
+  vm.guest.balloon_bytes = 16 * kMiB;
   VmScan scan;
   scan.vms.push_back(vm);
   const RecordingFile file;
-  (void)test::recorded(file, {sample_with(0, scan), sample_with(1, {})});
+  (void)test::recorded(file,
+                       {sample_with_scan(0, scan), sample_with_scan(1, {})});
   base::Result<Database> database =
       Database::open(file.path(), OpenMode::ReadOnly);
   ASSERT_TRUE(database);

@@ -8,7 +8,7 @@ namespace {
 
 using test::mapping_at;
 using test::process_of;
-using test::sample_of;
+using test::sample_of_second;
 
 // Mappings come, change and go; a process is not read in detail for a while,
 // ends, and another takes its pid.
@@ -27,7 +27,7 @@ std::vector<model::Sample> history() {
     std::vector<model::Process> processes = {first};
     if (i < 20 || i > 40) processes.push_back(second);
     if (i == 55) processes[0].stat.comm = "renamed";
-    model::Sample sample = sample_of(i, processes);
+    model::Sample sample = sample_of_second(i, processes);
     if (i % 3 == 0) {
       sample.machine = model::Machine();
       sample.machine->meminfo.total_bytes = (1000 + i) * 1024;

@@ -12,7 +12,7 @@ namespace {
 
 using test::mapping_at;
 using test::process_of;
-using test::sample_of;
+using test::sample_of_second;
 
 model::Moment moment_of(int64_t tick, const model::Sample& sample) {
   model::Moment moment;
@@ -32,7 +32,7 @@ model::Sample example() {
   process.statm = model::Statm{100, 50, 3, 2, 1};
   process.oom_score = 666;
   process.oom_score_adjustment = -17;
-  model::Sample sample = sample_of(0, {process});
+  model::Sample sample = sample_of_second(0, {process});
   sample.machine = model::Machine();
   sample.machine->meminfo.total_bytes = 1 << 30;
   return sample;

@@ -2,12 +2,13 @@
 #pragma once
 
 #include "analysis/system_report.h"
+#include "unit/quantities.h"
 
 namespace tidemark::view {
 
 inline analysis::SystemReport system_example() {
-  constexpr uint64_t kMiB = 1 << 20;
-  constexpr uint64_t kPage = 4096;
+  using test::kMiB;
+  using test::kPage;
   model::Sample sample;
   sample.started_realtime_ns = 1763194268123456789;
   model::Machine machine;

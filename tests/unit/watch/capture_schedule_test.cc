@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "unit/quantities.h"
+
 namespace tidemark::watch {
 namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000;
-constexpr uint64_t kMiB = uint64_t{1} << 20;
+using test::kMiB;
 constexpr uint64_t kStart = 7'000 * kMillisecond;
 
 constexpr uint64_t at(uint64_t milliseconds) {

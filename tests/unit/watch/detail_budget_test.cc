@@ -4,13 +4,15 @@
 
 #include <vector>
 
+#include "unit/quantities.h"
+
 namespace tidemark::watch {
 namespace {
 
 using model::DetailTier;
 
 constexpr uint64_t kMs = 1'000'000;
-constexpr uint64_t kMiB = uint64_t{1} << 20;
+using test::kMiB;
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 
 BudgetOptions every(uint64_t period_ns) {

@@ -12,11 +12,11 @@ namespace {
 using model::HeightPoint;
 using Points = std::vector<HeightPoint>;
 
-constexpr uint64_t kStart = 1000;
+constexpr uint64_t kFirst = 1000;
 constexpr uint64_t kStretch = 10;
 
 HeightHistory history(size_t point_limit) {
-  return {kStart, kStretch, point_limit};
+  return {kFirst, kStretch, point_limit};
 }
 
 TEST(HeightHistory, OfNothingIsEmpty) {
@@ -53,8 +53,8 @@ TEST(HeightHistory, AZeroThatWasSeenIsAPoint) {
 TEST(HeightHistory, JoinsNeighboursWhenThereAreTooMany) {
   HeightHistory made = history(4);
   for (uint64_t i = 0; i < 4; ++i)
-    made.add(kStart + i * kStretch, i + 1);
-  made.add(kStart + 4 * kStretch, 5);
+    made.add(kFirst + i * kStretch, i + 1);
+  made.add(kFirst + 4 * kStretch, 5);
   EXPECT_EQ(made.points(), (Points{{1010, 2}, {1030, 4}, {1050, 5}}));
   EXPECT_EQ(made.stretch_ns(), 2 * kStretch);
 }
@@ -86,7 +86,7 @@ TEST(HeightHistory, AWeekFitsAsWellAsASecond) {
 Points random_points() {
   const rc::Gen<HeightPoint> point = rc::gen::build<HeightPoint>(
       rc::gen::set(&HeightPoint::time_ns,
-                   rc::gen::inRange<uint64_t>(kStart, kStart + 100'000)),
+                   rc::gen::inRange<uint64_t>(kFirst, kFirst + 100'000)),
       rc::gen::set(&HeightPoint::bytes, rc::gen::arbitrary<uint64_t>()));
   return *rc::gen::nonEmpty(rc::gen::container<Points>(point));
 }

@@ -11,12 +11,12 @@ namespace {
 using base::ErrorKind;
 using model::Sample;
 
-constexpr uint64_t kStart = 1'000'000;
+constexpr uint64_t kBegun = 1'000'000;
 constexpr uint64_t kPeriod = 100;
 
 // Time that moves only when somebody waits or works.
 struct FakeClock {
-  uint64_t now = kStart;
+  uint64_t now = kBegun;
   std::optional<uint64_t> stop_at;
   std::vector<uint64_t> wake_at;  // in order; each wakes once
 
@@ -43,7 +43,7 @@ class FakeSource : public model::Source {
   explicit FakeSource(FakeClock& clock) : clock_(clock) {}
 
   base::Status collect(Sample& sample) override {
-    asked_at.push_back(clock_.now - kStart);
+    asked_at.push_back(clock_.now - kBegun);
     const size_t turn = asked_at.size() - 1;
     if (turn < costs.size()) clock_.now += costs[turn];
     if (fails_after && turn >= *fails_after) return error;
@@ -156,7 +156,7 @@ TEST_F(Loop, EndsAtWhatComesFirstOfCountAndDuration) {
 }
 
 TEST_F(Loop, StopsWhenAskedTo) {
-  clock_.stop_at = kStart + 150;
+  clock_.stop_at = kBegun + 150;
   const LoopResult result = result_of(std::nullopt);
   EXPECT_EQ(result.end, LoopEnd::Stopped);
   EXPECT_EQ(result.tick_count, 2U);
@@ -219,7 +219,7 @@ TEST_F(Loop, FinishesOnceAfterItsDuration) {
 }
 
 TEST_F(Loop, FinishesOnceWhenStopped) {
-  clock_.stop_at = kStart;
+  clock_.stop_at = kBegun;
   result_of(std::nullopt);
   EXPECT_EQ(sink_.finish_count, 1);
 }
@@ -246,21 +246,21 @@ TEST_F(Loop, FinishesOnceWhenItsSinkFails) {
 // ---- the grid
 
 TEST(Ticker, TakesATimeBeforeTheStartForTheStart) {
-  Ticker ticker(kStart, kPeriod);
-  const Ticker::Tick tick = ticker.next(kStart - 50);
-  EXPECT_EQ(tick.due_ns, kStart);
+  Ticker ticker(kBegun, kPeriod);
+  const Ticker::Tick tick = ticker.next(kBegun - 50);
+  EXPECT_EQ(tick.due_ns, kBegun);
   EXPECT_EQ(tick.missed_count, 0U);
 }
 
 RC_GTEST_PROP(Ticker, TicksAndMissedTicksFillTheGrid, ()) {
   const auto period = *rc::gen::inRange<uint64_t>(1, 1000);
-  Ticker ticker(kStart, period);
-  uint64_t now = kStart;
+  Ticker ticker(kBegun, period);
+  uint64_t now = kBegun;
   uint64_t expected_index = 0;
   for (int i = 0; i < 20; ++i) {
     const Ticker::Tick tick = ticker.next(now);
     expected_index += tick.missed_count;
-    RC_ASSERT(tick.due_ns == kStart + expected_index * period);
+    RC_ASSERT(tick.due_ns == kBegun + expected_index * period);
     RC_ASSERT(tick.due_ns + period > now);
     ++expected_index;
     now = std::max(now, tick.due_ns) + *rc::gen::inRange<uint64_t>(0, 5000);
@@ -269,7 +269,7 @@ RC_GTEST_PROP(Ticker, TicksAndMissedTicksFillTheGrid, ()) {
 
 TEST(RunLoop, WakesGiveSamplesBetweenTheTicks) {
   FakeClock clock;
-  clock.wake_at = {kStart + 130, kStart + 150};
+  clock.wake_at = {kBegun + 130, kBegun + 150};
   FakeSource source(clock);
   FakeSink sink;
   LoopOptions options;

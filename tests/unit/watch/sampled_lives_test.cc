@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "unit/child.h"
+#include "unit/quantities.h"
 #include "unit/source/temporary_tree.h"
 
 namespace tidemark::watch {
@@ -23,7 +24,7 @@ using test::TemporaryTree;
 
 using Pids = std::vector<int32_t>;
 
-constexpr uint64_t kMiB = uint64_t{1} << 20;
+using test::kMiB;
 // No process of the running machine: pids end at 4,194,304.
 constexpr int32_t kNobody = 5'000'000;
 

@@ -11,7 +11,7 @@ namespace {
 constexpr uint64_t kMillisecond = 1'000'000;
 constexpr uint64_t kMinute = 60'000 * kMillisecond;
 
-bool is_blocked(int signal) {
+bool is_held_back(int signal) {
   sigset_t mask;
   ::sigprocmask(SIG_SETMASK, nullptr, &mask);
   return sigismember(&mask, signal) == 1;
@@ -50,13 +50,13 @@ TEST(StopSignals, DoesNotWaitForATimeThatHasPassed) {
 }
 
 TEST(StopSignals, BlocksWhileItLivesAndRestoresTheMask) {
-  ASSERT_FALSE(is_blocked(SIGINT));
+  ASSERT_FALSE(is_held_back(SIGINT));
   {
     base::Result<StopSignals> stop = StopSignals::block();
     ASSERT_TRUE(stop) << stop.error().what;
-    EXPECT_TRUE(is_blocked(SIGINT));
+    EXPECT_TRUE(is_held_back(SIGINT));
   }
-  EXPECT_FALSE(is_blocked(SIGINT));
+  EXPECT_FALSE(is_held_back(SIGINT));
 }
 
 TEST(StopSignals, LeavesASignalBlockedThatWasBlockedBefore) {
@@ -66,7 +66,7 @@ TEST(StopSignals, LeavesASignalBlockedThatWasBlockedBefore) {
   sigaddset(&quit, SIGQUIT);
   ASSERT_EQ(::sigprocmask(SIG_BLOCK, &quit, &before), 0);
   { ASSERT_TRUE(StopSignals::block()); }
-  EXPECT_TRUE(is_blocked(SIGQUIT));
+  EXPECT_TRUE(is_held_back(SIGQUIT));
   ::sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -76,11 +76,11 @@ TEST(StopSignals, RestoresTheMaskOnceWhenMoved) {
     ASSERT_TRUE(stop) << stop.error().what;
     {
       const StopSignals moved = std::move(*stop);
-      EXPECT_TRUE(is_blocked(SIGINT)) << "the end of the empty one is no end";
+      EXPECT_TRUE(is_held_back(SIGINT)) << "the end of the empty one is no end";
     }
-    EXPECT_FALSE(is_blocked(SIGINT));
+    EXPECT_FALSE(is_held_back(SIGINT));
   }
-  EXPECT_FALSE(is_blocked(SIGINT));
+  EXPECT_FALSE(is_held_back(SIGINT));
 }
 
 TEST(StopSignals, OutlivesAHangUpThatWasIgnoredWhenItBegan) {

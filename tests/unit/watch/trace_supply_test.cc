@@ -18,9 +18,9 @@ source::Roots fixture_roots() {
 
 TEST(TraceSupply, ShowsWhatWasReadAlready) {
   const source::Roots roots = fixture_roots();
-  base::Result<std::unique_ptr<TraceSupply>> supply = TraceSupply::of(
-      roots, "dump.txt",
-      analysis::test::made_trace({{{"entry", "read"}, 1, 10, 20, 15}}));
+  base::Result<std::unique_ptr<TraceSupply>> supply =
+      TraceSupply::of(roots, "dump.txt",
+                      test::made_trace({{{"entry", "read"}, 1, 10, 20, 15}}));
   ASSERT_TRUE(supply) << supply.error().what;
   const TopSupply::Snapshot snapshot = (*supply)->take();
   ASSERT_NE(snapshot, nullptr);

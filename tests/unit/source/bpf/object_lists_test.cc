@@ -20,15 +20,15 @@ namespace tidemark::source {
 namespace {
 
 // Has what we have when it is made, and does nothing.
-class Child {
+class ListedChild {
  public:
-  Child() : pid_(::fork()) {
+  ListedChild() : pid_(::fork()) {
     while (pid_ == 0)
       ::pause();
   }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-  ~Child() {
+  ListedChild(const ListedChild&) = delete;
+  ListedChild& operator=(const ListedChild&) = delete;
+  ~ListedChild() {
     if (pid_ <= 0) return;
     ::kill(pid_, SIGKILL);
     ::waitpid(pid_, nullptr, 0);
@@ -71,7 +71,7 @@ TEST_F(ObjectListsLive, TellsOfAMemfdWhatStatTells) {
   const base::Fd fd(::memfd_create("listed", MFD_CLOEXEC));
   const std::string bytes(12345, 'x');
   ASSERT_EQ(::write(fd.get(), bytes.data(), bytes.size()), 12345);
-  const Child child;
+  const ListedChild child;
   const struct stat facts = stat_of(fd);
   with_descriptor(child.pid(), fd, [&](const KernelFile& file) {
     EXPECT_TRUE(file.is_as_stat);
@@ -94,7 +94,7 @@ TEST_F(ObjectListsLive, TellsTheSizeOfPipesThatHoldNothing) {
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   const base::Fd out(ends[0]);
   const base::Fd in(ends[1]);
-  const Child child;
+  const ListedChild child;
   const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   const auto capacity = static_cast<uint64_t>(::fcntl(out.get(), F_GETPIPE_SZ));
   with_descriptor(child.pid(), out, [&](const KernelFile& file) {
@@ -114,7 +114,7 @@ TEST_F(ObjectListsLive, ListsMappingsWithTheirRights) {
   ASSERT_EQ(::ftruncate(fd.get(), 8192), 0);
   void* at = ::mmap(nullptr, 8192, PROT_READ, MAP_SHARED, fd.get(), 0);
   ASSERT_NE(at, MAP_FAILED);
-  const Child child;
+  const ListedChild child;
   base::Result<ObjectLists> lists = ObjectLists::read();
   ASSERT_TRUE(lists);
   std::vector<KernelMapping> found;

@@ -13,6 +13,7 @@
 #include "source/target/command.h"
 #include "source/target/memory_group.h"
 #include "unit/child.h"
+#include "unit/quantities.h"
 #include "unit/source/bpf/follower.h"
 #include "unit/source/target/groups.h"
 
@@ -25,7 +26,7 @@ using test::eventually;
 using test::Line;
 using test::PlannedGroup;
 
-constexpr uint64_t kMiB = uint64_t{1} << 20;
+using test::kMiB;
 
 // ---- how high ---------------------------------------------------------------
 

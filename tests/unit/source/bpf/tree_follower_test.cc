@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "unit/child.h"
+#include "unit/quantities.h"
 #include "unit/source/bpf/follower.h"
 
 namespace tidemark::source {
@@ -24,7 +25,7 @@ using test::Child;
 using test::eventually;
 using test::Line;
 
-constexpr uint64_t kMiB = uint64_t{1} << 20;
+using test::kMiB;
 
 void execute(const char* path, std::vector<const char*> arguments) {
   arguments.push_back(nullptr);

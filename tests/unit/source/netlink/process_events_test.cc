@@ -25,13 +25,14 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "unit/quantities.h"
 
 namespace tidemark::source {
 namespace {
 
 using model::ProcessLife;
 
-constexpr uint64_t kMiB = 1 << 20;
+using test::kMiB;
 // Far more than anything here takes, on a machine that is busy.
 constexpr uint64_t kPatienceNs = 20'000'000'000;
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "unit/quantities.h"
+
 namespace tidemark::source {
 namespace {
 
@@ -13,7 +15,7 @@ using parse::ExitRecord;
 using parse::ProcessEvent;
 using parse::ProcessEventKind;
 
-constexpr uint64_t kMiB = 1 << 20;
+using test::kMiB;
 constexpr int32_t kRoot = 100;
 constexpr int32_t kOutside = 7;  // whoever has started the root
 

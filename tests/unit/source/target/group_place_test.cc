@@ -34,7 +34,7 @@ Pids sorted(Pids pids) {
   return pids;
 }
 
-std::string contents(const std::string& path) {
+std::string contents_of(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -271,7 +271,7 @@ TEST(AddToGroup, WritesThePid) {
   tree.add("group/cgroup.procs", "");
   const base::Status status = add_to_group(place_at(tree, "group"), 42);
   ASSERT_TRUE(status) << status.error().what;
-  EXPECT_EQ(contents(tree.path("group/cgroup.procs")), "42");
+  EXPECT_EQ(contents_of(tree.path("group/cgroup.procs")), "42");
 }
 
 TEST(AddToGroup, NeedsAGroup) {
@@ -307,8 +307,8 @@ TEST(SetFrozen, SpeaksTheLanguageOfItsVersion) {
   tree.add("group/freezer.state", "");
   ASSERT_TRUE(set_frozen(place_at(tree, "group", CgroupVersion::V2), true));
   ASSERT_TRUE(set_frozen(place_at(tree, "group", CgroupVersion::V1), true));
-  EXPECT_EQ(contents(tree.path("group/cgroup.freeze")), "1");
-  EXPECT_EQ(contents(tree.path("group/freezer.state")), "FROZEN");
+  EXPECT_EQ(contents_of(tree.path("group/cgroup.freeze")), "1");
+  EXPECT_EQ(contents_of(tree.path("group/freezer.state")), "FROZEN");
 }
 
 TEST(IsFrozen, IsSoOnceTheKernelSaysSo) {
@@ -351,7 +351,7 @@ TEST(UndoGroup, RemovesWhereWeMovedToAndSwitchesMemoryOff) {
   ASSERT_TRUE(undo_group(place));
   EXPECT_FALSE(is_there(place));
   EXPECT_FALSE(std::filesystem::exists(place.tool_directory));
-  EXPECT_EQ(contents(tree.path("cgroup.subtree_control")), "-memory");
+  EXPECT_EQ(contents_of(tree.path("cgroup.subtree_control")), "-memory");
 }
 
 // ---- real groups ------------------------------------------------------------

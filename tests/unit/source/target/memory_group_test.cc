@@ -7,6 +7,7 @@
 
 #include "unit/child.h"
 #include "unit/fixture.h"
+#include "unit/quantities.h"
 #include "unit/source/target/groups.h"
 
 namespace tidemark::source {
@@ -18,7 +19,7 @@ using test::Line;
 using test::PlannedGroup;
 using test::TemporaryTree;
 
-constexpr uint64_t kMiB = uint64_t{1} << 20;
+using test::kMiB;
 
 // ---- captured groups --------------------------------------------------------
 

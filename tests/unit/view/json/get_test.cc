@@ -6,6 +6,7 @@
 #include <string>
 
 #include "unit/json_check.h"
+#include "unit/parts.h"
 #include "unit/view/examples.h"
 #include "unit/view/json/unknowns.h"
 
@@ -19,9 +20,7 @@ std::string one_line(const GetReport& report) {
   return get_json(report, JsonWriter::Layout::OneLine);
 }
 
-bool has(const std::string& json, const std::string& part) {
-  return json.find(part) != std::string::npos;
-}
+using test::has;
 
 TEST(GetJson, OpensWithItsSchema) {
   const std::string json = one_line(get_report({get_process(42, "postgres")}));

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "unit/json_check.h"
+#include "unit/parts.h"
 
 namespace tidemark::view {
 namespace {
@@ -45,9 +46,7 @@ Graph example() {
   return graph;
 }
 
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
+using test::has;
 
 TEST(GraphJson, IsOneRecordALine) {
   const std::string text = graph_json(example());

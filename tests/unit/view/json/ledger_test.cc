@@ -9,6 +9,7 @@
 
 #include "analysis/ledger_cells.h"
 #include "unit/json_check.h"
+#include "unit/parts.h"
 #include "unit/view/ledger_example.h"
 
 namespace tidemark::view {
@@ -34,9 +35,7 @@ std::string json_of(const Ledger& ledger,
   return json_in(JsonWriter::Layout::OneLine, ledger, what_if);
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using test::has;
 
 TEST(LedgerJson, HasRowsWithTheirParents) {
   const std::string json = json_of(ledger_named("web"));

@@ -5,17 +5,16 @@
 #include <string>
 
 #include "unit/json_check.h"
+#include "unit/parts.h"
 
 namespace tidemark::view {
 namespace {
 
 using analysis::SystemColumn;
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using test::has;
 
-analysis::MachineHistory example() {
+analysis::MachineHistory example_history() {
   analysis::MachineHistory history;
   history.path = "a\"\x1b.tdm";
   history.total_source = "MemTotal in meminfo";
@@ -36,7 +35,7 @@ analysis::MachineHistory example() {
 
 TEST(MachineJson, UnknownIsNullAndHasItsReason) {
   const std::string json =
-      machine_json(example(), base::JsonWriter::Layout::OneLine);
+      machine_json(example_history(), base::JsonWriter::Layout::OneLine);
   EXPECT_TRUE(test::JsonCheck(json).is_valid());
   EXPECT_TRUE(has(json, R"("schema":"tidemark.machine/1")")) << json;
   EXPECT_TRUE(has(json, R"("total_bytes":[100,null,100])")) << json;
@@ -48,7 +47,7 @@ TEST(MachineJson, UnknownIsNullAndHasItsReason) {
 
 TEST(MachineJson, LeavesOutAClassThatWasAlwaysNothing) {
   const std::string json =
-      machine_json(example(), base::JsonWriter::Layout::OneLine);
+      machine_json(example_history(), base::JsonWriter::Layout::OneLine);
   EXPECT_FALSE(has(json, R"("class":"hugetlb")")) << json;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "unit/json_check.h"
+#include "unit/parts.h"
 #include "unit/view/examples.h"
 #include "unit/view/json/unknowns.h"
 
@@ -25,9 +26,7 @@ std::string json_of(const Mapping& mapping) {
   return one_line(maps_report({region_of(RegionKind::File, "db", {mapping})}));
 }
 
-bool has(const std::string& json, const std::string& part) {
-  return json.find(part) != std::string::npos;
-}
+using test::has;
 
 TEST(MapsJson, OpensWithItsSchema) {
   EXPECT_TRUE(json_of(mapping_at(0x1000, "x"))

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "unit/json_check.h"
+#include "unit/parts.h"
 #include "unit/view/examples.h"
 #include "unit/view/json/unknowns.h"
 
@@ -20,9 +21,7 @@ std::string one_line(const PsReport& report) {
   return ps_json(report, JsonWriter::Layout::OneLine);
 }
 
-bool has(const std::string& json, const std::string& part) {
-  return json.find(part) != std::string::npos;
-}
+using test::has;
 
 // No group around it, no limit set: there is none, so nothing is unknown.
 std::string broken(const PsReport& report) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "unit/json_check.h"
+#include "unit/parts.h"
 #include "unit/view/json/unknowns.h"
 #include "unit/view/run_example.h"
 
@@ -19,9 +20,7 @@ std::string one_line(const RunReport& report) {
   return run_json(report, JsonWriter::Layout::OneLine);
 }
 
-bool has(const std::string& json, const std::string& part) {
-  return json.find(part) != std::string::npos;
-}
+using test::has;
 
 TEST(RunJson, OpensWithItsSchemaAndTheCommand) {
   const std::string json = one_line(run_report());

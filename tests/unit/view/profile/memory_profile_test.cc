@@ -3,14 +3,13 @@
 #include <gtest/gtest.h>
 
 #include "unit/json_check.h"
+#include "unit/parts.h"
 #include "unit/view/export_example.h"
 
 namespace tidemark::view {
 namespace {
 
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
+using test::has;
 
 MemoryProfile of(const model::Sample& now, const model::Sample& peak) {
   return {&now, &peak, 1'794'729'947'943'000'000, 1'794'729'940'000'000'000};

@@ -10,8 +10,8 @@
 namespace tidemark::view {
 namespace {
 
-using analysis::test::made_trace;
 using model::Trace;
+using test::made_trace;
 
 Trace some_trace() {
   return made_trace({

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/escape.h"
+#include "unit/parts.h"
 #include "unit/view/ledger_example.h"
 #include "unit/view/text/lines.h"
 
@@ -20,9 +21,7 @@ std::string text_of(const Ledger& ledger, LedgerTextOptions options = {}) {
   return ledger_text(ledger, options, TextStyle{});
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using test::has;
 
 TEST(LedgerText, SaysHowFarItLookedAndWhatIsMissing) {
   const std::string text = text_of(ledger_named("web"));

@@ -9,6 +9,7 @@
 #include "base/escape.h"
 #include "base/text.h"
 #include "unit/utf8.h"
+#include "view/text/style.h"
 
 namespace tidemark::view {
 
@@ -29,6 +30,12 @@ inline size_t widest_line(std::string_view text) {
     widest = std::max(widest, base::display_width(line));
   }
   return widest;
+}
+
+inline TextStyle ascii() {
+  TextStyle style;
+  style.utf8 = false;
+  return style;
 }
 
 // Valid UTF-8 in which only the newline controls the terminal.

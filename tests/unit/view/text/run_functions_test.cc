@@ -2,15 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/parts.h"
 #include "unit/view/run_example.h"
 #include "unit/view/text/lines.h"
 
 namespace tidemark::view {
 namespace {
 
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
+using test::has;
 
 analysis::RunReport with_stacks(const model::Trace& trace) {
   analysis::RunReport report = run_report();

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <string>
 
+#include "unit/parts.h"
 #include "unit/view/run_example.h"
 #include "unit/view/text/lines.h"
 
@@ -19,15 +20,7 @@ std::string text_of(const RunReport& report) {
   return run_text(report, {}, TextStyle{});
 }
 
-TextStyle ascii() {
-  TextStyle style;
-  style.utf8 = false;
-  return style;
-}
-
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
+using test::has;
 
 // The first line that begins with this word, behind its indent.
 std::string line_of(const std::string& text, std::string_view word) {

@@ -8,18 +8,13 @@
 #include <vector>
 
 #include "base/escape.h"
+#include "unit/view/text/lines.h"
 
 namespace tidemark::view {
 namespace {
 
 using model::HeightPoint;
 using Points = std::vector<HeightPoint>;
-
-TextStyle ascii() {
-  TextStyle style;
-  style.utf8 = false;
-  return style;
-}
 
 TEST(Sparkline, RisesFromTheLowestSignToTheHighest) {
   Points points;

@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 
+#include "unit/view/text/lines.h"
+
 namespace tidemark::view {
 namespace {
 
@@ -13,12 +15,6 @@ using model::amount_of;
 
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 constexpr uint64_t kOneAndAHalfGiB = 3 * kGiB / 2;
-
-TextStyle ascii() {
-  TextStyle style;
-  style.utf8 = false;
-  return style;
-}
 
 TextStyle in_unit(base::SizeUnit unit) {
   TextStyle style;

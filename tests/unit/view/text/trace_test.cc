@@ -9,8 +9,8 @@ namespace tidemark::view {
 namespace {
 
 using analysis::TraceReport;
-using analysis::test::made_trace;
 using model::Trace;
+using test::made_trace;
 
 Trace some_trace() {
   Trace trace = made_trace({

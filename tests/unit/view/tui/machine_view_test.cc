@@ -22,10 +22,6 @@ Top machine_of(TopSnapshot snapshot, int columns = 132, int rows = 40) {
   return top;
 }
 
-bool shows(const Top& top, std::string_view words) {
-  return text_of(top).find(words) != std::string::npos;
-}
-
 TEST(MachineView, ShowsTheCountOncePagesWereCounted) {
   const Top top = machine_of(*example_snapshot());
   EXPECT_TRUE(shows(top, "Every page of RAM, once"));

@@ -29,6 +29,10 @@ inline std::string text_of(const Top& top) {
   return top.draw(kNowNs).to_text();
 }
 
+inline bool shows(const Top& top, std::string_view words) {
+  return text_of(top).find(words) != std::string::npos;
+}
+
 inline std::string chosen_line(const Top& top) {
   std::istringstream lines(text_of(top));
   std::string line;

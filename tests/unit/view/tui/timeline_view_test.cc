@@ -20,10 +20,6 @@ Top timeline_of(TopSnapshot snapshot, int columns = 132, int rows = 40) {
   return top;
 }
 
-bool shows(const Top& top, std::string_view words) {
-  return text_of(top).find(words) != std::string::npos;
-}
-
 TEST(TimelineView, ComparesThePeakWithTheMarkOfTheGroup) {
   const Top wide = timeline_of(*example_replay());
   EXPECT_TRUE(shows(wide,

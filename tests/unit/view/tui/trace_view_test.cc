@@ -14,12 +14,12 @@ namespace tidemark::view::tui {
 namespace {
 
 using analysis::Tracing;
-using analysis::test::MadeLeaf;
+using test::MadeLeaf;
 
 // An import that writes files, by the code of a file system and the kernel's.
 model::Trace import_trace(uint64_t second) {
   const uint64_t more = second * 388;
-  model::Trace trace = analysis::test::made_trace({
+  model::Trace trace = test::made_trace({
       {{"entry", "vfs_write", "ext4_da_write_begin@ext4", "__filemap_get_folio",
         "filemap_alloc_folio"},
        41877,
