@@ -4,6 +4,7 @@ dracut built: by dracut's own module, which starts us as memstrack, and by ours.
 In each a hook loads modules and gives them something to hold.
 """
 
+import contextlib
 import functools
 import os
 import pathlib
@@ -21,8 +22,11 @@ from tracing import TIDEMARK
 DATA_PAGES = 4096  # that do not compress, in a block device of zram's
 DISK_PAGES = 8192
 FILE_PAGES = 732  # of a file in the squashfs
+WRITTEN_PAGES = 1024  # of a file on a second disk
 DRIVERS = ("zram", "lzo-rle", "loop", "squashfs", "overlay", "ext4", "virtio_blk",
            "virtio_pci")
+# ext4 is part of the kernels for clouds, and a module in those for PCs.
+FLAVOURS = {"6.1": "cloud-amd64", "6.12": "amd64"}
 OURS = guest.ROOT / "packaging/dracut/99tidemark"
 
 # A module of dracut's with the hooks of this test. What it sends goes through the
@@ -63,6 +67,10 @@ mkdir /t/up/upper /t/up/work /t/up/root
 mount -t overlay overlay -o lowerdir=/t/lower,upperdir=/t/up/upper,workdir=/t/up/work \\
   /t/up/root
 echo changed >>/t/up/root/data
+mkdir /t/disk
+mount -t ext4 /dev/vdb /t/disk
+dd if=/dev/zero of=/t/disk/data bs=4k count={WRITTEN_PAGES} 2>/dev/null
+sync
 send zram /sys/block/zram0/mm_stat
 cat /proc/modules >/run/modules
 send modules /run/modules
@@ -98,9 +106,13 @@ mksquashfs /squash /usr/lib/dracut/modules.d/98boottest/some.squashfs -quiet \\
 """.replace("FILE_BYTES", str(FILE_PAGES * 4096))
 
 
+def kernel(series):
+    return guest.kernel(series, FLAVOURS[series])
+
+
 def image(series, modules, files):
     """An initramfs with the hooks of this test."""
-    booted = guest.kernel(series)
+    booted = kernel(series)
     started = time.monotonic()
     hooks = f"{dracut.MODULES}/98boottest"
     files = {f"{hooks}/module-setup.sh": SETUP, f"{hooks}/lib.sh": LIB,
@@ -115,15 +127,19 @@ def image(series, modules, files):
 
 def boot(series, archive, kernel_arguments):
     """What the guest has left, a guest.Ran."""
-    booted = guest.kernel(series)
-    with tempfile.NamedTemporaryFile() as disk:
-        disk.write(dracut.disk(ROOT))
-        disk.flush()
+    booted = kernel(series)
+    with contextlib.ExitStack() as stack:
+        drives = []
+        for content in (dracut.disk(ROOT), dracut.disk(("lost/",), 16)):
+            disk = stack.enter_context(tempfile.NamedTemporaryFile())
+            disk.write(content)
+            disk.flush()
+            drives += ["-drive", f"file={disk.name},format=raw,if=virtio"]
         with guest.Guest(
                 booted, archive,
                 kernel_arguments="root=/dev/vda rootfstype=ext4 ro rd.shell=0 "
                 f"{kernel_arguments}",
-                qemu_arguments=("-drive", f"file={disk.name},format=raw,if=virtio")
+                qemu_arguments=drives
         ) as running:
             running.wait(300)
             ran = guest.Ran(running.outputs(), running.console(), running.seconds())
@@ -143,7 +159,7 @@ def held_by_zram(ran):
 
 def loadable(series, *names):
     """Those that are no part of the kernel's image: ext4 is in some."""
-    return [name for name in names if guest.kernel(series).modules(name)]
+    return [name for name in names if kernel(series).modules(name)]
 
 
 def pages_of(text, name, words="using"):
@@ -248,7 +264,8 @@ class ByDracutsOwnModuleInShort(OfDracutsOwnModule, unittest.TestCase):
 
 
 class ByOurModule(Checks, unittest.TestCase):
-    """Without systemd, from before init on by the kernel's own buffer; Linux 6.12."""
+    """Without systemd, from before init on by the kernel's own buffer; Linux 6.12
+    for PCs."""
     comm = "tidemark"
     reports = ["modules", "crash_kernel", "peak", "module_any", "task_summary", "tree"]
 
@@ -286,6 +303,10 @@ class ByOurModule(Checks, unittest.TestCase):
                                delta=held * 0.02)
         for module in loadable("6.12", "squashfs", "loop", "overlay"):
             self.assertGreater(innermost[module], 0, module)
+        # What is written to a file is taken by code of its file system.
+        written = pages_in_table(self.report, "ext4", "cache")
+        print("written by ext4:", written, "of", WRITTEN_PAGES, file=sys.stderr)
+        self.assertAlmostEqual(written, WRITTEN_PAGES, delta=WRITTEN_PAGES * 0.02)
         # A file that was appended to is copied into the upper folder first.
         copied = pages_in_table(self.report, "overlay", "later")
         print("copied by overlay:", copied, "of", FILE_PAGES, file=sys.stderr)

@@ -104,7 +104,9 @@ def _module_name(path):
 def kernel(series, flavour="cloud-amd64"):
     """The newest kernel of a series ("6.1") that apt offers, downloaded when it
     is not there yet; without a network the newest one downloaded before."""
-    pattern = rf"^linux-image-{re.escape(series)}\..*-{re.escape(flavour)}$"
+    # 6.1.0-54-amd64, 6.12.117+deb12-amd64; not 6.1.0-54-rt-amd64.
+    pattern = (rf"^linux-image-{re.escape(series)}\.[^-]*(-[0-9]+)?"
+               rf"-{re.escape(flavour)}$")
     reason = f"apt offers no linux-image-{series}.*-{flavour}"
     # The second time with fresh lists: old ones name packages that are gone.
     for is_fresh in (False, True):
