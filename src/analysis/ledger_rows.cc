@@ -26,7 +26,7 @@ bool is_larger(const LedgerRow& a, const LedgerRow& b) {
          std::tie(b_is_many, a.bytes, b.owner);
 }
 
-auto key_of(const LedgerRow& row) {
+auto row_key(const LedgerRow& row) {
   return std::tie(row.parent, row.ledger_class, row.owner);
 }
 
@@ -121,10 +121,10 @@ LedgerRow& LedgerRows::top_of(LedgerClass ledger_class, const Place& place) {
 
 // Equal rows become one.
 void LedgerRows::merge() {
-  std::ranges::sort(rows_, {}, key_of);
+  std::ranges::sort(rows_, {}, row_key);
   size_t last = 0;
   for (size_t i = 1; i < rows_.size(); ++i) {
-    if (key_of(rows_[i]) != key_of(rows_[last])) {
+    if (row_key(rows_[i]) != row_key(rows_[last])) {
       rows_[++last] = rows_[i];
       continue;
     }

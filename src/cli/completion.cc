@@ -22,7 +22,7 @@ std::string joined(const std::vector<std::string>& words) {
   return out;
 }
 
-std::string command_names() {
+std::string joined_commands() {
   std::vector<std::string> names;
   for (const CommandEntry& entry : command_table()) {
     names.emplace_back(entry.name);
@@ -101,7 +101,7 @@ std::string bash_script() {
       "  local words='{} --help --version'\n"
       "  if ((COMP_CWORD > 1)); then\n"
       "    case ${{COMP_WORDS[1]}} in\n",
-      command_names());
+      joined_commands());
   for (const CommandEntry& entry : command_table()) {
     out += bash_case(entry.make());
   }

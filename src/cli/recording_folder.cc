@@ -51,8 +51,9 @@ base::Result<std::vector<OldRecording>> recordings_in(const std::string& path) {
     if (::lstat(one.path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) {
       continue;
     }
-    constexpr int64_t kNsPerSecond = 1'000'000'000;
-    one.changed_ns = info.st_mtim.tv_sec * kNsPerSecond + info.st_mtim.tv_nsec;
+    one.changed_ns =
+        info.st_mtim.tv_sec * static_cast<int64_t>(base::kNsPerSecond) +
+        info.st_mtim.tv_nsec;
     one.bytes = recording_bytes(one.path);
     found.push_back(std::move(one));
   }

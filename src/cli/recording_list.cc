@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/clock.h"
+
 namespace tidemark::cli {
 namespace {
 
@@ -29,10 +31,10 @@ std::optional<FileState> file_state(const std::string& path) {
   if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) {
     return std::nullopt;
   }
-  constexpr uint64_t kNsPerSecond = 1'000'000'000;
-  return FileState{static_cast<uint64_t>(status.st_size),
-                   static_cast<uint64_t>(status.st_mtim.tv_sec) * kNsPerSecond +
-                       static_cast<uint64_t>(status.st_mtim.tv_nsec)};
+  return FileState{
+      static_cast<uint64_t>(status.st_size),
+      static_cast<uint64_t>(status.st_mtim.tv_sec) * base::kNsPerSecond +
+          static_cast<uint64_t>(status.st_mtim.tv_nsec)};
 }
 
 // What was written last is not yet in the file itself, but beside it.

@@ -237,8 +237,16 @@ model::Cgroup CgroupHierarchy::read_with_stat(const std::string& path) const {
 }
 
 std::string CgroupHierarchy::path_of(const Roots& roots, int32_t pid) const {
-  base::Result<std::string> text =
-      base::read_file_at(roots.proc, std::to_string(pid) + "/cgroup");
+  return path_in(roots, std::to_string(pid) + "/cgroup");
+}
+
+std::string CgroupHierarchy::own_path(const Roots& roots) const {
+  return path_in(roots, "self/cgroup");
+}
+
+std::string CgroupHierarchy::path_in(const Roots& roots,
+                                     const std::string& file) const {
+  base::Result<std::string> text = base::read_file_at(roots.proc, file);
   if (!text) return {};
   base::Result<std::vector<parse::CgroupMembership>> memberships =
       parse::parse_cgroup(*text);

@@ -37,6 +37,8 @@ class CgroupHierarchy {
 
   // The same, reading it; empty when it cannot be read.
   std::string path_of(const Roots& roots, int32_t pid) const;
+  // And of this process.
+  std::string own_path(const Roots& roots) const;
 
   // Inode and path of every group there is, also of those without processes.
   // Empty in a copied tree, where inodes mean nothing.
@@ -53,6 +55,7 @@ class CgroupHierarchy {
   base::Result<base::Directory> open(const std::string& path) const;
 
  private:
+  std::string path_in(const Roots& roots, const std::string& file) const;
   model::Reading<uint64_t> read_bytes(const base::Directory& group,
                                       bool is_root, const char* v1_name,
                                       const char* v2_name) const;

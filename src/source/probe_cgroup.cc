@@ -67,14 +67,10 @@ MemoryHierarchy find_hierarchy(const Roots& roots) {
 
 // The group of this process in the hierarchy that accounts memory, as a path
 // below the hierarchy's root.
-std::string own_group(const Roots& roots, const CgroupHierarchy& hierarchy) {
-  base::Result<std::string> text =
-      base::read_file_at(roots.proc, "self/cgroup");
-  if (!text) return "/";
-  base::Result<std::vector<parse::CgroupMembership>> lines =
-      parse::parse_cgroup(*text);
-  if (!lines) return "/";
-  return std::string(hierarchy.path_of(*lines));
+std::string group_or_root(const Roots& roots,
+                          const CgroupHierarchy& hierarchy) {
+  std::string own = hierarchy.own_path(roots);
+  return own.empty() ? "/" : own;
 }
 
 std::string directory_of(const MemoryHierarchy& hierarchy,
@@ -91,7 +87,7 @@ std::string directory_of(const MemoryHierarchy& hierarchy,
 // Our own group; the root group of v2 has no account, so any child of it then.
 std::string group_to_try(const Roots& roots, const CgroupHierarchy& hierarchy,
                          const MemoryHierarchy& memory) {
-  std::string own = own_group(roots, hierarchy);
+  std::string own = group_or_root(roots, hierarchy);
   if (own != "/" || hierarchy.version() != CgroupVersion::V2) return own;
   base::Result<base::Directory> root = base::open_directory(memory.mount_point);
   if (!root) return own;
@@ -164,7 +160,8 @@ Capability probe_cgroup_create(const ProbeContext& context,
     return missing(question, cgroup_layout(context.roots));
   }
   const std::string directory = directory_of(
-      memory, own_group(context.roots, CgroupHierarchy::find(context.roots)));
+      memory,
+      group_or_root(context.roots, CgroupHierarchy::find(context.roots)));
   if (::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) == 0) {
     return works(question, directory + " may be written");
   }

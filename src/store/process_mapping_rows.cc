@@ -16,8 +16,6 @@ using model::Mapping;
 using model::Process;
 using model::SmapsField;
 
-constexpr uint64_t kAddressUnit = 4096;  // of every page size a multiple
-
 // A process is written whole again once its changes outnumber its mappings by
 // so much: finding its state at a moment then reads a bounded number of rows.
 // At 8 the file grows by a twelfth; idle processes never repeat.

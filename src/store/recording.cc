@@ -10,6 +10,7 @@
 #include "store/recording_info.h"
 #include "store/recording_reader.h"
 #include "store/schema.h"
+#include "store/units.h"
 
 namespace tidemark::store {
 namespace {
@@ -18,7 +19,6 @@ using model::ProcessMaxima;
 using model::RecordedProcess;
 using model::Sample;
 
-constexpr uint64_t kAddressUnit = 4096;
 constexpr int64_t kLastTick = int64_t{1} << 52;  // more than anybody waits for
 
 }  // namespace

@@ -24,7 +24,7 @@ struct NumberEntry {
   std::string_view name;
   uint64_t RecordingInfo::*target;
 };
-constexpr NumberEntry kNumbers[] = {
+constexpr NumberEntry kNumberEntries[] = {
     {"page_size_bytes", &RecordingInfo::page_size_bytes},
     {"ticks_per_second", &RecordingInfo::ticks_per_second},
     {"period_ns", &RecordingInfo::period_ns},
@@ -58,7 +58,7 @@ void take(std::string_view name, std::string_view value, RecordingInfo& info) {
   for (const TextEntry& entry : kTexts) {
     if (entry.name == name) info.*entry.target = value;
   }
-  for (const NumberEntry& entry : kNumbers) {
+  for (const NumberEntry& entry : kNumberEntries) {
     if (entry.name != name) continue;
     info.*entry.target = base::parse_u64(value).value_or(info.*entry.target);
   }
@@ -80,7 +80,7 @@ base::Status write_info(Database& database, const RecordingInfo& info) {
     base::Status status = put(entry.name, info.*entry.target);
     if (!status) return status;
   }
-  for (const NumberEntry& entry : kNumbers) {
+  for (const NumberEntry& entry : kNumberEntries) {
     base::Status status = put(entry.name, std::to_string(info.*entry.target));
     if (!status) return status;
   }

@@ -116,15 +116,6 @@ std::string free_name(const std::string& parent) {
   return candidate;
 }
 
-std::string own_group(const Roots& roots, const CgroupHierarchy& hierarchy) {
-  base::Result<std::string> text =
-      base::read_file_at(roots.proc, "self/cgroup");
-  if (!text) return {};
-  base::Result<std::vector<parse::CgroupMembership>> memberships =
-      parse::parse_cgroup(*text);
-  return memberships ? std::string(hierarchy.path_of(*memberships)) : "";
-}
-
 base::Result<GroupPlace> plan_v2(const std::string& home,
                                  const std::string& top) {
   GroupPlace place;
@@ -217,7 +208,7 @@ base::Result<GroupPlace> plan_memory_group(const Roots& roots,
                                                   : hierarchy.note());
   }
   base::Result<base::Directory> home =
-      hierarchy.open(own_group(roots, hierarchy));
+      hierarchy.open(hierarchy.own_path(roots));
   if (!home) return home.error();
   base::Result<base::Directory> top = hierarchy.open("/");
   if (!top) return top.error();
