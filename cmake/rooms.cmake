@@ -51,7 +51,7 @@ function(tidemark_room name)
     # has shown more duplicates than it cost. Files with a BPF skeleton each have
     # a deleter of their own, and libdw's headers bring a hundred short names.
     set_target_properties(
-      ${library} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+      ${library} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 24)
     set(alone ${sources})
     list(FILTER alone INCLUDE REGEX "/source/(bpf/|user_unwinder)")
     set_source_files_properties(
