@@ -12,7 +12,6 @@
 
 #include "base/text.h"
 #include "parse/machine_files.h"
-#include "parse/process_files.h"
 #include "source/cgroups.h"
 #include "source/probe_parts.h"
 

@@ -141,9 +141,11 @@ class UserTrace(unittest.TestCase):
             with Tracer("--user", target.pid, "--json") as tracer:
                 target.step()
                 target.step()
+                # The kernel gives page tables back a moment later (RCU), 48 here.
+                time.sleep(0.5)
                 report = tracer.json()
             task = task_of(report, target.pid)
-            self.assertLess(share(task, "take_big"), 256)
+            self.assertLessEqual(share(task, "take_big"), report["sample_period"])
             self.assertGreater(share(task, "take_big", "peak_pages"), 48 * MIB)
             self.expect_shares(report, task, {"take_small": 32 * MIB})
 
