@@ -152,4 +152,8 @@ uint64_t own_cpu_ns() {
   return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
+uint64_t thread_cpu_ns() {
+  return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 }  // namespace tidemark::base

@@ -29,5 +29,7 @@ std::string local_time(uint64_t realtime);
 
 // CPU time this process has used so far, user and system.
 uint64_t own_cpu_ns();
+// The same of the calling thread.
+uint64_t thread_cpu_ns();
 
 }  // namespace tidemark::base

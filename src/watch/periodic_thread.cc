@@ -1,25 +1,12 @@
 #include "watch/periodic_thread.h"
 
 #include <chrono>
-#include <ctime>
 #include <utility>
 
 #include "base/clock.h"
 #include "watch/loop.h"
 
 namespace tidemark::watch {
-namespace {
-
-// Of this thread: to wait for a processor on a busy machine is no cost, and
-// just then nothing should be missed.
-uint64_t thread_cpu_ns() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<uint64_t>(time.tv_sec) * base::kNsPerSecond +
-         static_cast<uint64_t>(time.tv_nsec);
-}
-
-}  // namespace
 
 PeriodicThread::PeriodicThread(const PeriodicOptions& options,
                                std::function<void()> work)
@@ -59,9 +46,9 @@ void PeriodicThread::run() {
     if (!wait_until(tick.due_ns)) return;
     if (last_due != 0) kept_period_ns_ = tick.due_ns - last_due;
     last_due = tick.due_ns;
-    const uint64_t begun_cpu = thread_cpu_ns();
+    const uint64_t begun_cpu = base::thread_cpu_ns();
     work_();
-    const auto cost_ns = static_cast<double>(thread_cpu_ns() - begun_cpu);
+    const auto cost_ns = static_cast<double>(base::thread_cpu_ns() - begun_cpu);
     const double rest_ns = cost_ns * (1 / options_.most_share - 1);
     earliest = base::monotonic_ns() + static_cast<uint64_t>(rest_ns);
   }
