@@ -312,13 +312,18 @@ static __always_inline void fill_taken(void* context,
   __u64 at;
   record->kernel_depth = fill_kernel(context, record);
   record->stack_bytes = 0;
-  record->has_space = task->mm != 0;
-  if (!record->has_space ||
-      bpf_probe_read_kernel(record->registers, sizeof(record->registers),
-                            registers)) {
-    record->has_space = 0;
+  record->space = TM_USER_NO_SPACE;
+  if (!task->mm) return;
+  /* While a program is being loaded, the registers are still those of the one
+   * before it, whose memory is gone. */
+  if (task->mm->arg_end == 0) {
+    record->space = TM_USER_NEW_SPACE;
     return;
   }
+  if (bpf_probe_read_kernel(record->registers, sizeof(record->registers),
+                            registers))
+    return;
+  record->space = TM_USER_SPACE;
   at = record->registers[kStackPointer];
   for (__u32 i = 0; i < TM_USER_STEPS; ++i) {
     if (i >= steps) break;

@@ -50,6 +50,12 @@ struct tm_user_process {
   __u32 reserved;
 };
 
+enum tm_user_space {
+  TM_USER_NO_SPACE, /* it has no memory of its own, or none any more */
+  TM_USER_SPACE,
+  TM_USER_NEW_SPACE, /* of a program that was not yet begun */
+};
+
 /* A block of 2^order pages, and who took it. Each of them stands for 2^weight
  * pages. */
 struct tm_user_taken {
@@ -58,7 +64,7 @@ struct tm_user_taken {
   __u32 tid;
   __u8 order;
   __u8 weight;
-  __u8 has_space; /* 0: it has no memory of its own, or none any more */
+  __u8 space; /* enum tm_user_space */
   __u8 reserved;
   __u64 frame;
   __u64 time_ns;

@@ -53,7 +53,7 @@ function(tidemark_room name)
     set_target_properties(
       ${library} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 24)
     set(alone ${sources})
-    list(FILTER alone INCLUDE REGEX "/source/(bpf/|user_unwinder)")
+    list(FILTER alone INCLUDE REGEX "/source/(bpf/|elf_names|user_unwinder)")
     set_source_files_properties(
       ${alone} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()

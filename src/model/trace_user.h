@@ -28,6 +28,7 @@ struct TraceUser {
   uint64_t cut_count = 0;       // whose outer frames could not be followed
   uint64_t unmapped_count = 0;  // of processes that ended before we looked
   uint64_t unwinding_ns = 0;    // of our own CPU time
+  uint64_t naming_ns = 0;       // the same, when it was read
   bool operator==(const TraceUser&) const = default;
 };
 

@@ -150,6 +150,18 @@ void MappedCode::book(Told told) {
   if (!images.empty()) images.back().mapped.push_back(std::move(told));
 }
 
+size_t MappedCode::mapped_count(int32_t pid) const {
+  const auto found = images_.find(pid);
+  if (found == images_.end() || found->second.empty()) return 0;
+  return found->second.back().mapped.size();
+}
+
+bool MappedCode::has_executed_since(int32_t pid, uint64_t time_ns) const {
+  const auto found = images_.find(pid);
+  return found != images_.end() && !found->second.empty() &&
+         found->second.back().since_ns > time_ns;
+}
+
 std::vector<model::Mapping> MappedCode::code_of(int32_t pid,
                                                 uint64_t time_ns) const {
   std::vector<model::Mapping> code;

@@ -32,6 +32,10 @@ class MappedCode {
   // without what it has from before it last executed a program. Empty: none was
   // told of.
   std::vector<model::Mapping> code_of(int32_t pid, uint64_t time_ns) const;
+  // How often it has mapped code since it last executed a program.
+  size_t mapped_count(int32_t pid) const;
+  // It runs another program than it did at that time.
+  bool has_executed_since(int32_t pid, uint64_t time_ns) const;
   void forget(int32_t pid) { images_.erase(pid); }
   uint64_t lost_count() const { return lost_count_; }
   uint64_t kernel_bytes() const { return feeds_.size() * kRingBytes; }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "base/clock.h"
 #include "model/trace_builder.h"
 
 namespace tidemark::source {
@@ -85,8 +86,10 @@ std::vector<uint32_t> UserAccount::build_stacks(model::TraceBuilder& builder) {
       indices.push_back(builder.frame(frame));
     }
     indices.push_back(border);
-    for (size_t i = 0; i + 1 < key->size(); ++i)
-      indices.push_back(builder.frame(frames_.at((*key)[i])));
+    for (size_t i = 0; i + 1 < key->size(); ++i) {
+      for (const model::TraceFrame& frame : frames_.at((*key)[i]))
+        indices.push_back(builder.frame(frame));
+    }
     stack_of.push_back(builder.stack(indices));
   }
   return stack_of;
@@ -100,6 +103,9 @@ model::Trace UserAccount::read(uint64_t now_ns, FrameNames::Patience patience,
                      stack.addresses.end());
   }
   names_.learn(roots_, addresses, patience, notes);
+  const uint64_t started_ns = base::thread_cpu_ns();
+  frames_.learn_names();
+  naming_ns_ += base::thread_cpu_ns() - started_ns;
   std::vector<bool> used_tasks;
   for (const PageAccount::Node& node : pages_.nodes()) {
     if (used_tasks.size() <= node.owner.task) {
@@ -114,6 +120,7 @@ model::Trace UserAccount::read(uint64_t now_ns, FrameNames::Patience patience,
   model::Trace& head = builder.head();
   head.sample_period = period();
   head.user.emplace().images = frames_.images();
+  head.user->naming_ns = naming_ns_;
   return builder.finish();
 }
 

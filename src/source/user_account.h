@@ -93,6 +93,7 @@ class UserAccount {
   };
   std::vector<Chance> chances_;  // for each stack
   SampleDensity density_;
+  uint64_t naming_ns_ = 0;
 };
 
 }  // namespace tidemark::source

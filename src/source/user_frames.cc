@@ -5,11 +5,35 @@ namespace tidemark::source {
 uint32_t UserFrames::keep(const model::TraceFrame& frame) {
   auto [at, is_new] =
       known_.try_emplace({frame.address, frame.symbol, frame.module},
-                         static_cast<uint32_t>(frames_.size()));
-  if (is_new) frames_.push_back(frame);
+                         static_cast<uint32_t>(entries_.size()));
+  if (is_new) entries_.push_back({std::nullopt, {frame}});
   return at->second;
 }
 
+uint32_t UserFrames::keep(const Place& place) {
+  auto [at, is_new] =
+      places_.try_emplace(place, static_cast<uint32_t>(entries_.size()));
+  if (is_new) entries_.push_back({place, {}});
+  return at->second;
+}
+
+std::optional<uint32_t> UserFrames::find_file(
+    const FileIdentity& identity) const {
+  const auto found = known_files_.find(identity);
+  if (found == known_files_.end()) return std::nullopt;
+  return found->second;
+}
+
+uint32_t UserFrames::keep_file(const FileIdentity& identity, std::string path,
+                               std::unique_ptr<CodeNames> names) {
+  auto [at, is_new] =
+      known_files_.try_emplace(identity, static_cast<uint32_t>(files_.size()));
+  if (is_new) files_.push_back({std::move(path), std::move(names), {}});
+  return at->second;
+}
+
+// What frames of the file call it: its name without folders, or all of its path
+// where another file has that name already.
 std::string UserFrames::keep_image(const std::string& path,
                                    const std::string& build_id) {
   std::string name = path.substr(path.rfind('/') + 1);
@@ -21,12 +45,24 @@ std::string UserFrames::keep_image(const std::string& path,
   return name;
 }
 
-const std::vector<uint32_t>* UserFrames::names_at(const Place& place) const {
-  Place best = place;
-  best.is_brief = false;
-  auto found = names_.find(best);
-  if (found == names_.end()) found = names_.find(place);
-  return found == names_.end() ? nullptr : &found->second;
+const std::string& UserFrames::image_of(File& file) {
+  if (file.image.empty()) {
+    file.image = keep_image(file.path, file.names->build_id());
+  }
+  return file.image;
+}
+
+void UserFrames::learn_names() {
+  for (; learned_count_ < entries_.size(); ++learned_count_) {
+    Entry& entry = entries_[learned_count_];
+    if (!entry.place) continue;
+    File& file = files_[entry.place->file];
+    entry.frames =
+        file.names->names_at(entry.place->address, entry.place->has_line);
+    for (model::TraceFrame& frame : entry.frames)
+      frame.module = image_of(file);
+    entry.place.reset();
+  }
 }
 
 }  // namespace tidemark::source

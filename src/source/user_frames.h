@@ -1,9 +1,16 @@
 // Code of programs, each place kept once, and the files it is from.
+//
+// What a place is called is not asked before somebody wants to read it:
+// unwinding needs no names, and finding them may mean unpacking debug
+// information, which takes more than all of a second's stacks.
 #pragma once
 
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -13,36 +20,78 @@
 
 namespace tidemark::source {
 
+// What the code of one file is called.
+class CodeNames {
+ public:
+  CodeNames() = default;
+  CodeNames(const CodeNames&) = delete;
+  CodeNames& operator=(const CodeNames&) = delete;
+  virtual ~CodeNames() = default;
+
+  virtual std::string build_id() = 0;  // hexadecimal; empty: it has none
+  // Functions that were inlined there come first, the innermost before all;
+  // then the one they are in, which alone has the address. Modules are left
+  // empty.
+  virtual std::vector<model::TraceFrame> names_at(uint64_t address,
+                                                  bool has_line) = 0;
+};
+
+// A file that was changed is another one.
+struct FileIdentity {
+  uint64_t device = 0;
+  uint64_t inode_id = 0;
+  uint64_t size_bytes = 0;
+  int64_t changed_ns = 0;
+  auto operator<=>(const FileIdentity&) const = default;
+};
+
 class UserFrames {
  public:
+  // One whose name is known already.
   uint32_t keep(const model::TraceFrame& frame);
-  const model::TraceFrame& at(uint32_t index) const { return frames_[index]; }
 
-  // What frames of the file call it: its name without folders, or all of its
-  // path where another file has that name already.
-  std::string keep_image(const std::string& path, const std::string& build_id);
-  const std::vector<model::TraceImage>& images() const { return images_; }
-
-  // What a place in a file is called, the innermost first: processes come and
-  // go with the same files, and finding names in debug information that is
-  // packed takes tens of milliseconds. Null: nobody has found out.
   struct Place {
-    std::string image;
+    uint32_t file = 0;
     uint64_t address = 0;  // in the file
     bool has_line = false;
-    bool is_brief = false;  // debug files were not asked
     auto operator<=>(const Place&) const = default;
   };
-  const std::vector<uint32_t>* names_at(const Place& place) const;
-  void keep_names(const Place& place, std::vector<uint32_t> frames) {
-    names_[place] = std::move(frames);
+  uint32_t keep(const Place& place);
+
+  std::optional<uint32_t> find_file(const FileIdentity& identity) const;
+  uint32_t keep_file(const FileIdentity& identity, std::string path,
+                     std::unique_ptr<CodeNames> names);
+
+  // Finds names for all that was kept since it was last called.
+  void learn_names();
+  // What learn_names() has seen: one or, where functions were inlined, several,
+  // the innermost first.
+  std::span<const model::TraceFrame> at(uint32_t index) const {
+    return entries_[index].frames;
   }
+  // The files of frames that have names by now.
+  const std::vector<model::TraceImage>& images() const { return images_; }
 
  private:
-  std::vector<model::TraceFrame> frames_;
+  struct Entry {
+    std::optional<Place> place;  // that has no name yet
+    std::vector<model::TraceFrame> frames;
+  };
+  struct File {
+    std::string path;
+    std::unique_ptr<CodeNames> names;
+    std::string image;  // TraceImage::name; empty: no frame of it was named
+  };
+  const std::string& image_of(File& file);
+  std::string keep_image(const std::string& path, const std::string& build_id);
+
+  std::vector<Entry> entries_;
+  size_t learned_count_ = 0;  // of them
   std::map<std::tuple<uint64_t, std::string, std::string>, uint32_t> known_;
+  std::map<Place, uint32_t> places_;
+  std::vector<File> files_;
+  std::map<FileIdentity, uint32_t> known_files_;
   std::vector<model::TraceImage> images_;
-  std::map<Place, std::vector<uint32_t>> names_;
 };
 
 }  // namespace tidemark::source

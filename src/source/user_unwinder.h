@@ -1,5 +1,5 @@
-// Unwinds stacks of programs and names their code, from copies of registers and
-// stack that the kernel made (bpf/user.bpf.c).
+// Unwinds stacks of programs, from copies of registers and stack that the
+// kernel made (bpf/user.bpf.c).
 //
 // Debian's programs have no frame pointers, so the way is told by what
 // compilers leave for exceptions (.eh_frame), which libdwfl reads. Nothing of a
@@ -48,10 +48,12 @@ struct EndedSpace {
 // The code of one address space, as it was mapped at one time.
 class UserSpace {
  public:
-  // `frames` must outlive it. Gone where the process is.
+  // `frames` must outlive it. Null where it has the same code mapped as
+  // `known`, which may be null. Gone where the process is.
   static base::Result<std::unique_ptr<UserSpace>> read(const Roots& roots,
                                                        int32_t pid,
-                                                       UserFrames& frames);
+                                                       UserFrames& frames,
+                                                       const UserSpace* known);
   static base::Result<std::unique_ptr<UserSpace>> of_ended(
       const Roots& roots, const EndedSpace& ended, UserFrames& frames);
   UserSpace(const UserSpace&) = delete;
@@ -59,8 +61,6 @@ class UserSpace {
   ~UserSpace();
 
   UserStack unwind(const UserDump& dump);
-  // Two that were read at different times and have the same code mapped.
-  bool has_same_code(const UserSpace& other) const;
 
  private:
   struct State;

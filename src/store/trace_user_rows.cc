@@ -43,6 +43,7 @@ constexpr UserNumber kUserNumbers[] = {
     {"cut", &model::TraceUser::cut_count},
     {"ended_too_soon", &model::TraceUser::unmapped_count},
     {"unwinding_ns", &model::TraceUser::unwinding_ns},
+    {"naming_ns", &model::TraceUser::naming_ns},
 };
 // It changes while such a trace goes on, unlike that of others.
 constexpr std::string_view kUserPeriodName = "sample_period";

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -289,6 +290,36 @@ class UserTrace(unittest.TestCase):
         touched = sum(share(task, "touch_briefly", "peak_pages") for task in tasks)
         self.assertGreater(touched, 0.9 * sum(task["peak_pages"] for task in tasks)
                            - 100 * len(tasks))
+
+    def test_programs_that_execute_others_are_followed_to_their_beginning(self):
+        # Each is three programs one after the other, in a millisecond each; the
+        # parent of each is a shell that has just begun itself.
+        done = run("trace", "--user", "--sample", "8", "--json", "--", "sh", "-c",
+                   "for i in $(seq 25); do sh -c '(env env true); true'; done")
+        report = json.loads(done.stdout)
+        user = report["user"]
+        self.assertGreater(user["samples"], 100)
+        self.assertLess(user["cut"], 0.02 * user["samples"] + 1)
+        self.assertLess(user["ended_too_soon"], 0.02 * user["samples"] + 1)
+        self.assertLess(user["unwinding_ns"], 0.2 * report["elapsed_ns"] + 50e6)
+        strangers = {node["symbol"] for task in report["tasks"]
+                     for node in nodes(task) if node.get("module") == "[jit]"}
+        self.assertEqual(strangers, set())
+
+    def test_names_are_known_of_a_program_that_is_gone_when_they_are_asked_for(self):
+        program = f"{public_folder()}/gone"
+        shutil.copy(built("shares.c", "gcc"), program)
+        with Stepper(program) as target, \
+                Tracer("--user", target.pid, "--json") as tracer:
+            os.unlink(program)
+            target.step()
+            # Another one where it was.
+            shutil.copy("/bin/true", program)
+            report = tracer.json()
+        task = task_of(report, target.pid)
+        truth = 96 * MIB
+        self.assertLess(abs(share(task, "take_big") - truth),
+                        2 * error_of(report, truth) + 64)
 
     def test_run_tells_its_peak_by_function(self):
         path = f"{public_folder()}/run.json"

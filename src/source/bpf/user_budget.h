@@ -12,9 +12,9 @@
 namespace tidemark::source {
 
 // How many samples a second may be told of, so that unwinding takes a tenth of
-// a CPU: of all the time that has passed, or of the first second while that
-// lasts. Files of programs are read for the first samples; that is part of it,
-// so fewer follow then, but no measure of what those will cost.
+// a CPU: of all the time that has passed, or of the first half of a second
+// while that lasts. Files of programs are read for the first samples; that is
+// part of it, so fewer follow then, but no measure of what those will cost.
 class UnwindingBudget {
  public:
   void spent(uint64_t ns) {
@@ -25,13 +25,17 @@ class UnwindingBudget {
     recent_ns_ /= 2;
     recent_count_ /= 2;
   }
-  // What is left may be asked for at once, so that what was spent does not pass
-  // the share but by what is under way and the least.
+  // For no sample: what is mapped was read.
+  void spent_on_files(uint64_t ns) { total_ns_ += ns; }
+  // What is left may be asked for within as short a time, so that what was
+  // spent does not pass the share but by what is under way and the least.
   uint64_t samples_per_second(uint64_t elapsed_ns) const {
     const uint64_t allowed_ns =
-        std::max(elapsed_ns / 1000, uint64_t{1'000'000}) *
+        std::max(elapsed_ns / 1000, uint64_t{1'000'000} / kBeginnings) *
         (kSecondNs / 1'000'000);
-    const uint64_t left_ns = allowed_ns - std::min(allowed_ns, total_ns_);
+    const uint64_t left_ns =
+        std::min(allowed_ns - std::min(allowed_ns, total_ns_), kSecondNs) *
+        kBeginnings;
     const uint64_t mean_ns = std::max(recent_ns_ / recent_count_, uint64_t{1});
     return std::clamp(std::clamp(left_ns, kLeastNs, kSecondNs) / mean_ns,
                       kFewest, kMost);
@@ -42,6 +46,7 @@ class UnwindingBudget {
   // Of each second. The least, and what is under way when it is spent, are the
   // rest of the tenth.
   static constexpr uint64_t kSecondNs = 80'000'000;
+  static constexpr uint64_t kBeginnings = 2;  // that a second has
   // Whatever was spent: where files take it all, as they do while many run, a
   // sample of next to nothing would tell nothing of the first second.
   static constexpr uint64_t kLeastNs = 10'000'000;

@@ -6,7 +6,6 @@
 #include <bpf/user.skel.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,7 +20,6 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/page_size.h"
 #include "parse/process_files.h"
 #include "source/bpf/loading.h"
@@ -29,11 +27,9 @@
 #include "source/bpf/trace_tables.h"
 #include "source/bpf/user_budget.h"
 #include "source/live_trace.h"
-#include "source/mapped_code.h"
-#include "source/process_parts.h"
 #include "source/process_source.h"
 #include "source/user_account.h"
-#include "source/user_unwinder.h"
+#include "source/user_spaces.h"
 
 namespace tidemark::source {
 namespace {
@@ -46,13 +42,6 @@ struct Destroy {
 // Of the program's own frame on top of each stack of the kernel's, which lies
 // where the compiler put the call.
 constexpr uint32_t kOwnFrames = 1;
-
-uint64_t thread_cpu_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 +
-         static_cast<uint64_t>(now.tv_nsec);
-}
 
 class UserTrace : public LiveTrace {
  public:
@@ -68,26 +57,12 @@ class UserTrace : public LiveTrace {
   base::Result<model::Trace> read(const Roots& roots) override;
 
  private:
-  // What is known of the code of one process. Until it execs, a child has its
-  // parent's.
-  struct Process {
-    std::shared_ptr<UserSpace> space;
-    uint64_t next_reading_ns = 0;
-    uint64_t pause_ns = 0;
-    StackDepth depth;
-    bool is_gone = false;   // it could not be read the last time
-    size_t told_count = 0;  // mappings that were told of when it was made
-  };
-
   base::Status load();
   base::Status follow(int32_t pid);
   static int take_record(void* context, void* data, size_t size);
   void take(const tm_user_taken& taken);
   void take_life(const tm_user_life& life);
   std::vector<uint32_t> user_frames_of(const tm_user_taken& taken);
-  void follow_code(const std::vector<int32_t>& pids);
-  bool read_space(int32_t pid, Process& process);
-  bool recall_space(int32_t pid, uint64_t time_ns, Process& process);
   void tell_depth(int32_t pid, uint32_t steps) const;
   void tell_rate() const;
   void add_named(std::string_view symbol, std::vector<uint32_t>& frames);
@@ -98,9 +73,8 @@ class UserTrace : public LiveTrace {
   std::unique_ptr<user_bpf, Destroy> skeleton_;
   std::unique_ptr<ring_buffer, Destroy> ring_;
   std::unique_ptr<UserAccount> account_;
-  std::unordered_map<int32_t, Process> processes_;
-  std::unique_ptr<MappedCode> code_;  // null: it cannot be followed
-  int32_t root_pid_ = 0;
+  std::unique_ptr<UserSpaces> spaces_;
+  std::unordered_map<int32_t, StackDepth> depths_;  // by process
   UnwindingBudget budget_;
   model::TraceUser counts_;
   uint64_t page_size_ = 4096;
@@ -122,6 +96,7 @@ base::Status UserTrace::configure(const TraceOptions& options) {
       find_meant_code(roots_, {}, {}, notes_);
   if (!code) return code.error();
   account_ = std::make_unique<UserAccount>(roots_, std::move(*code));
+  spaces_ = std::make_unique<UserSpaces>(roots_, account_->frames());
   skeleton_.reset(user_bpf__open());
   if (!skeleton_) return bpf_error("cannot open the BPF programs", errno);
   base::Result<Sections> sections = find_sections(roots_, page_size_);
@@ -170,68 +145,10 @@ base::Status UserTrace::follow(int32_t pid) {
       return bpf_error("cannot name a process to BPF", errno);
     }
     account_->tasks().find(each);
-    read_space(each, processes_[each]);
   }
-  root_pid_ = pid;
-  follow_code(*pids);
+  spaces_->follow(pid, *pids, notes_);
+  kernel_bytes_ += spaces_->kernel_bytes();
   return base::Ok{};
-}
-
-// Without it stacks of processes that end at once have no names.
-void UserTrace::follow_code(const std::vector<int32_t>& pids) {
-  // Each has a ring on each CPU.
-  constexpr size_t kMostRings = 1024;
-  std::vector<int32_t> ids;
-  for (int32_t pid : pids) {
-    base::Result<base::Directory> process =
-        base::open_directory_at(roots_.proc, std::to_string(pid));
-    if (!process) continue;
-    base::Result<std::vector<model::Thread>> threads =
-        read_threads(*process, false);
-    if (!threads) continue;
-    for (const model::Thread& thread : *threads)
-      ids.push_back(thread.thread_id);
-  }
-  if (ids.size() * static_cast<size_t>(::sysconf(_SC_NPROCESSORS_CONF)) >
-      kMostRings) {
-    notes_.push_back(
-        "code of processes that end within milliseconds is not known: too "
-        "many threads are followed");
-    return;
-  }
-  base::Result<std::unique_ptr<MappedCode>> code = MappedCode::follow(ids);
-  if (!code) {
-    notes_.push_back(
-        "code of processes that end within milliseconds is not known: " +
-        code.error().what);
-    return;
-  }
-  code_ = std::move(*code);
-  kernel_bytes_ += code_->kernel_bytes();
-}
-
-// By what the kernel told when it was mapped; false when that is nothing new.
-bool UserTrace::recall_space(int32_t pid, uint64_t time_ns, Process& process) {
-  if (!code_) return false;
-  code_->drain();
-  EndedSpace ended = {pid, root_pid_, code_->code_of(pid, time_ns)};
-  if (ended.code.size() <= process.told_count) return false;
-  process.told_count = ended.code.size();
-  base::Result<std::unique_ptr<UserSpace>> space =
-      UserSpace::of_ended(roots_, ended, account_->frames());
-  if (!space) return false;
-  process.space = std::move(*space);
-  return true;
-}
-
-bool UserTrace::read_space(int32_t pid, Process& process) {
-  base::Result<std::unique_ptr<UserSpace>> space =
-      UserSpace::read(roots_, pid, account_->frames());
-  process.is_gone = !space;
-  if (!space) return false;
-  if (process.space && process.space->has_same_code(**space)) return false;
-  process.space = std::move(*space);
-  return true;
 }
 
 int UserTrace::take_record(void* context, void* data, size_t size) {
@@ -255,12 +172,13 @@ int UserTrace::take_record(void* context, void* data, size_t size) {
 }
 
 void UserTrace::take_life(const tm_user_life& life) {
+  const uint64_t started_ns = base::thread_cpu_ns();
   const auto pid = static_cast<int32_t>(life.tgid);
   TraceTasks& tasks = account_->tasks();
   switch (life.kind) {
     case TM_USER_FORKED: {
       const auto parent = static_cast<int32_t>(life.parent);
-      processes_[pid].space = processes_[parent].space;
+      spaces_->forked(pid, parent);
       tasks.forked(pid, parent, life.time_ns);
       break;
     }
@@ -271,18 +189,19 @@ void UserTrace::take_life(const tm_user_life& life) {
       std::ranges::replace(command, '\0', ' ');
       tasks.renamed(pid, text_of(life.comm));
       tasks.execed(pid, std::move(command));
-      Process& process = processes_[pid] = {};
-      read_space(pid, process);
+      spaces_->executed(pid);
+      depths_.erase(pid);
       break;
     }
     case TM_USER_EXITED:
       tasks.exited(pid);
-      processes_.erase(pid);
-      if (code_) code_->forget(pid);
+      spaces_->exited(pid);
+      depths_.erase(pid);
       break;
     default:
       break;
   }
+  budget_.spent_on_files(base::thread_cpu_ns() - started_ns);
 }
 
 void UserTrace::add_named(std::string_view symbol,
@@ -291,47 +210,29 @@ void UserTrace::add_named(std::string_view symbol,
       account_->frames().keep({0, std::string(symbol), 0, {}, {}}));
 }
 
-// What is mapped may have changed since it was read. That is not asked again
-// and again where code lies outside of all files.
 std::vector<uint32_t> UserTrace::user_frames_of(const tm_user_taken& taken) {
-  constexpr uint64_t kFirstPauseNs = 5'000'000;
-  constexpr uint64_t kLongestPauseNs = 1'000'000'000;
   const auto pid = static_cast<int32_t>(taken.tgid);
   const UserDump dump = {
       static_cast<int32_t>(taken.tid),
       {reinterpret_cast<const uint64_t*>(taken.registers), TM_USER_REGISTERS},
       {taken.stack,
        std::min<uint32_t>(taken.stack_bytes, TM_USER_STACK_BYTES)}};
-  Process& process = processes_[pid];
-  UserStack stack;
-  if (process.space) stack = process.space->unwind(dump);
-  const uint64_t now = base::monotonic_ns();
-  if ((!process.space || stack.has_strangers || !stack.is_whole) &&
-      now >= process.next_reading_ns) {
-    process.pause_ns =
-        std::clamp(process.pause_ns * 2, kFirstPauseNs, kLongestPauseNs);
-    process.next_reading_ns = now + process.pause_ns;
-    if (read_space(pid, process)) stack = process.space->unwind(dump);
-  }
-  // Of one that lives more is known by looking at it: names of code that is
-  // made at run time, and what it had before it was followed.
-  if (process.is_gone && (!process.space || stack.has_strangers) &&
-      recall_space(pid, taken.time_ns, process)) {
-    stack = process.space->unwind(dump);
-  }
-  if (!process.space) {
+  std::vector<uint32_t> frames;
+  std::optional<UserStack> stack = spaces_->unwind(pid, taken.time_ns, dump);
+  if (!stack) {
     ++counts_.unmapped_count;
-    add_named("[ended before its code was known]", stack.frames);
-    return std::move(stack.frames);
+    add_named("[ended before its code was known]", frames);
+    return frames;
   }
+  frames = std::move(stack->frames);
   const std::optional<uint32_t> steps =
-      process.depth.learn(stack.used_bytes, stack.is_whole);
+      depths_[pid].learn(stack->used_bytes, stack->is_whole);
   if (steps) tell_depth(pid, *steps);
-  if (!stack.is_whole) {
+  if (!stack->is_whole) {
     ++counts_.cut_count;
-    add_named(model::kCutFrame, stack.frames);
+    add_named(model::kCutFrame, frames);
   }
-  return std::move(stack.frames);
+  return frames;
 }
 
 // The count of samples beside it may lose some: it only says when to wake us.
@@ -345,13 +246,18 @@ void UserTrace::tell_depth(int32_t pid, uint32_t steps) const {
 }
 
 void UserTrace::take(const tm_user_taken& taken) {
-  const uint64_t started_ns = thread_cpu_ns();
+  const uint64_t started_ns = base::thread_cpu_ns();
   ++counts_.sample_count;
   std::vector<uint32_t> frames;
-  if (taken.has_space != 0) {
-    frames = user_frames_of(taken);
-  } else {
-    add_named("[outside of the program]", frames);
+  switch (taken.space) {
+    case TM_USER_SPACE:
+      frames = user_frames_of(taken);
+      break;
+    case TM_USER_NEW_SPACE:
+      add_named("[a program being loaded]", frames);
+      break;
+    default:
+      add_named("[outside of the program]", frames);
   }
   const uint32_t depth =
       std::min<uint32_t>(taken.kernel_depth, TM_USER_KERNEL_DEPTH);
@@ -367,7 +273,7 @@ void UserTrace::take(const tm_user_taken& taken) {
   }
   block.user_frames = frames;
   account_->take(block);
-  budget_.spent(thread_cpu_ns() - started_ns);
+  budget_.spent(base::thread_cpu_ns() - started_ns);
   tell_rate();
 }
 
@@ -386,7 +292,7 @@ void UserTrace::go() {
 }
 
 void UserTrace::drain() {
-  if (code_) code_->drain();
+  spaces_->drain();
   ring_buffer__consume(ring_.get());
   tell_rate();
 }

@@ -143,6 +143,7 @@ void write_user(base::JsonWriter& json, const Trace& trace) {
   json.member("cut", user.cut_count);
   json.member("ended_too_soon", user.unmapped_count);
   json.member("unwinding_ns", user.unwinding_ns);
+  json.member("naming_ns", user.naming_ns);
   json.key("images");
   json.begin_array();
   for (const model::TraceImage& image : user.images) {

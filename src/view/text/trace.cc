@@ -345,10 +345,13 @@ std::string user_text(const Trace& trace) {
                              ? 0
                              : 100.0 * static_cast<double>(user.unwinding_ns) /
                                    static_cast<double>(trace.elapsed_ns);
-  std::string text = fmt::format(
-      "  {} stacks of programs, unwound in {} ({:.1f} % of a CPU)\n",
-      base::grouped(user.sample_count), base::long_duration(user.unwinding_ns),
-      percent);
+  std::string text =
+      fmt::format("  {} stacks of programs, unwound in {} ({:.1f} % of a CPU)",
+                  base::grouped(user.sample_count),
+                  base::long_duration(user.unwinding_ns), percent);
+  if (user.naming_ns > 0)
+    text += ", named in " + base::long_duration(user.naming_ns);
+  text += "\n";
   if (user.cut_count > 0) {
     text +=
         fmt::format("  {} of them could not be followed to their beginning\n",

@@ -97,14 +97,5 @@ TEST_F(UserAccountTest, WhatAnInterruptTookIsNotTheProcesss) {
   EXPECT_EQ(account_.sum().pages, 0);
 }
 
-TEST(UserFrames, TwoFilesOfOneNameAreToldApart) {
-  UserFrames frames;
-  EXPECT_EQ(frames.keep_image("/usr/lib/libx.so", "aa"), "libx.so");
-  EXPECT_EQ(frames.keep_image("/usr/lib/libx.so", "aa"), "libx.so");
-  EXPECT_EQ(frames.keep_image("/opt/libx.so", "bb"), "/opt/libx.so");
-  EXPECT_EQ(frames.keep_image("/opt/libx.so", "bb"), "/opt/libx.so");
-  EXPECT_EQ(frames.images().size(), 2U);
-}
-
 }  // namespace
 }  // namespace tidemark::source

@@ -507,6 +507,7 @@ TEST(TraceRows, KeepFilesCountsAndThePeriodOfStacksOfPrograms) {
     user.sample_count += 100;
     user.unmapped_count = i / 2;
     user.unwinding_ns += 7;
+    user.naming_ns += 3;
     trace.sample_period = 64 + i / 3;
     trace.user = user;
     given.push_back(told_by(trace));

@@ -19,13 +19,15 @@ struct Run {
   uint64_t sample_ns = 25'000;
   uint64_t files_ns = 0;  // with the first sample
   uint64_t seconds = 1;
+  uint64_t more_ms = 0;
 };
 
 UnwindingBudget run(const Run& run) {
   UnwindingBudget budget;
   auto allowance = static_cast<double>(budget.samples_per_second(0));
   budget.spent(run.files_ns);
-  for (uint64_t now = 0; now < run.seconds * kSecond; now += 10 * kMs) {
+  const uint64_t end = run.seconds * kSecond + run.more_ms * kMs;
+  for (uint64_t now = 0; now < end; now += 10 * kMs) {
     const auto rate = static_cast<double>(budget.samples_per_second(now));
     allowance = std::min(allowance + rate / 100, rate);
     // Rarer by halves the less is left, as the kernel does it: not all at once.
@@ -52,6 +54,24 @@ TEST(UnwindingBudget, HoldsFromTheFirstSecondOn) {
     const UnwindingBudget spent = run({.sample_ns = sample_ns});
     EXPECT_LE(spent.total_ns(), 100 * kMs) << sample_ns;
   }
+}
+
+TEST(UnwindingBudget, HoldsOfAShortProgram) {
+  for (uint64_t sample_ns : {5'000UL, 25'000UL, 60'000UL, 150'000UL}) {
+    for (uint64_t ms : {600, 750, 900}) {
+      const UnwindingBudget spent =
+          run({.sample_ns = sample_ns, .seconds = 0, .more_ms = ms});
+      EXPECT_LE(spent.total_ns(), ms * kMs / 10) << sample_ns << " " << ms;
+    }
+  }
+}
+
+TEST(UnwindingBudget, WhatIsReadForNoSampleIsAPartOfIt) {
+  UnwindingBudget budget;
+  budget.spent_on_files(80 * kMs);
+  EXPECT_EQ(budget.total_ns(), 80 * kMs);
+  EXPECT_EQ(budget.samples_per_second(kSecond), 500U);
+  EXPECT_EQ(budget.samples_per_second(3 * kSecond), 4000U);
 }
 
 TEST(UnwindingBudget, FilesAreAPartOfIt) {
