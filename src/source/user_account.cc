@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 
-#include "base/clock.h"
 #include "model/trace_builder.h"
 
 namespace tidemark::source {
@@ -95,17 +94,20 @@ std::vector<uint32_t> UserAccount::build_stacks(model::TraceBuilder& builder) {
   return stack_of;
 }
 
-model::Trace UserAccount::read(uint64_t now_ns, FrameNames::Patience patience,
-                               std::vector<std::string>& notes) {
+void UserAccount::learn_names(FrameNames::Patience patience,
+                              const std::function<void()>& keep_up,
+                              std::vector<std::string>& notes) {
+  // First, since more stacks may come meanwhile.
+  frames_.learn_names(keep_up);
   std::vector<uint64_t> addresses;
   for (const KernelStack& stack : kernel_stacks_) {
     addresses.insert(addresses.end(), stack.addresses.begin(),
                      stack.addresses.end());
   }
   names_.learn(roots_, addresses, patience, notes);
-  const uint64_t started_ns = base::thread_cpu_ns();
-  frames_.learn_names();
-  naming_ns_ += base::thread_cpu_ns() - started_ns;
+}
+
+model::Trace UserAccount::read(uint64_t now_ns) {
   std::vector<bool> used_tasks;
   for (const PageAccount::Node& node : pages_.nodes()) {
     if (used_tasks.size() <= node.owner.task) {
@@ -120,7 +122,7 @@ model::Trace UserAccount::read(uint64_t now_ns, FrameNames::Patience patience,
   model::Trace& head = builder.head();
   head.sample_period = period();
   head.user.emplace().images = frames_.images();
-  head.user->naming_ns = naming_ns_;
+  head.user->naming_ns = frames_.naming_ns();
   return builder.finish();
 }
 

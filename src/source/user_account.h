@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -59,9 +60,12 @@ class UserAccount {
 
   void see_density(const SampleDensity& density) { density_ = density; }
 
+  // Before it is read. `keep_up` is as UserFrames::learn_names() has it.
+  void learn_names(FrameNames::Patience patience,
+                   const std::function<void()>& keep_up,
+                   std::vector<std::string>& notes);
   // With all that does not depend on how it was told of.
-  model::Trace read(uint64_t now_ns, FrameNames::Patience patience,
-                    std::vector<std::string>& notes);
+  model::Trace read(uint64_t now_ns);
 
  private:
   struct KernelStack {
@@ -93,7 +97,6 @@ class UserAccount {
   };
   std::vector<Chance> chances_;  // for each stack
   SampleDensity density_;
-  uint64_t naming_ns_ = 0;
 };
 
 }  // namespace tidemark::source

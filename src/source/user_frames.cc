@@ -1,5 +1,7 @@
 #include "source/user_frames.h"
 
+#include "base/clock.h"
+
 namespace tidemark::source {
 
 uint32_t UserFrames::keep(const model::TraceFrame& frame) {
@@ -52,16 +54,24 @@ const std::string& UserFrames::image_of(File& file) {
   return file.image;
 }
 
-void UserFrames::learn_names() {
+std::vector<model::TraceFrame> UserFrames::name(const Place& place) {
+  const uint64_t started_ns = base::thread_cpu_ns();
+  File& file = files_[place.file];
+  std::vector<model::TraceFrame> frames =
+      file.names->names_at(place.address, place.has_line);
+  for (model::TraceFrame& frame : frames)
+    frame.module = image_of(file);
+  naming_ns_ += base::thread_cpu_ns() - started_ns;
+  return frames;
+}
+
+void UserFrames::learn_names(const std::function<void()>& keep_up) {
   for (; learned_count_ < entries_.size(); ++learned_count_) {
     Entry& entry = entries_[learned_count_];
     if (!entry.place) continue;
-    File& file = files_[entry.place->file];
-    entry.frames =
-        file.names->names_at(entry.place->address, entry.place->has_line);
-    for (model::TraceFrame& frame : entry.frames)
-      frame.module = image_of(file);
+    entry.frames = name(*entry.place);
     entry.place.reset();
+    keep_up();
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -62,8 +63,10 @@ class UserFrames {
   uint32_t keep_file(const FileIdentity& identity, std::string path,
                      std::unique_ptr<CodeNames> names);
 
-  // Finds names for all that was kept since it was last called.
-  void learn_names();
+  // Finds names for all that was kept since it was last called. That may take
+  // seconds: `keep_up` is called after each, and may keep more.
+  void learn_names(const std::function<void()>& keep_up);
+  uint64_t naming_ns() const { return naming_ns_; }  // of our own CPU time
   // What learn_names() has seen: one or, where functions were inlined, several,
   // the innermost first.
   std::span<const model::TraceFrame> at(uint32_t index) const {
@@ -82,11 +85,13 @@ class UserFrames {
     std::unique_ptr<CodeNames> names;
     std::string image;  // TraceImage::name; empty: no frame of it was named
   };
+  std::vector<model::TraceFrame> name(const Place& place);
   const std::string& image_of(File& file);
   std::string keep_image(const std::string& path, const std::string& build_id);
 
   std::vector<Entry> entries_;
   size_t learned_count_ = 0;  // of them
+  uint64_t naming_ns_ = 0;
   std::map<std::tuple<uint64_t, std::string, std::string>, uint32_t> known_;
   std::map<Place, uint32_t> places_;
   std::vector<File> files_;

@@ -339,13 +339,21 @@ model::TraceFaults UserTrace::faults_so_far(model::TraceFaults faults) const {
 }
 
 base::Result<model::Trace> UserTrace::read(const Roots&) {
-  const uint64_t now_ns = ended_ns_ != 0 ? ended_ns_ : base::monotonic_ns();
+  const bool is_over = ended_ns_ != 0;
+  account_->learn_names(
+      is_over ? FrameNames::Patience::None : FrameNames::Patience::Some,
+      [this, is_over, last_ns = base::monotonic_ns()]() mutable {
+        // So that the ring does not get full of what is given back.
+        constexpr uint64_t kLongNs = 20'000'000;
+        if (is_over || base::monotonic_ns() - last_ns < kLongNs) return;
+        drain();
+        last_ns = base::monotonic_ns();
+      },
+      notes_);
+  const uint64_t now_ns = is_over ? ended_ns_ : base::monotonic_ns();
   const tm_user_density& density = skeleton_->bss->density;
   account_->see_density({density.pages, density.weights});
-  model::Trace trace = account_->read(
-      now_ns,
-      ended_ns_ != 0 ? FrameNames::Patience::None : FrameNames::Patience::Some,
-      notes_);
+  model::Trace trace = account_->read(now_ns);
   trace.backend = model::TraceBackend::Bpf;
   trace.started_realtime_ns = started_realtime_ns_;
   trace.elapsed_ns = now_ns - started_ns_;

@@ -31,7 +31,9 @@ class UserAccountTest : public testing::Test {
   }
   model::Trace read() {
     std::vector<std::string> notes;
-    return account_.read(100, FrameNames::Patience::None, notes);
+    account_.learn_names(
+        FrameNames::Patience::None, [] {}, notes);
+    return account_.read(100);
   }
 
   TemporaryTree tree_;

@@ -48,6 +48,9 @@ class UserFramesTest : public testing::Test {
       names.push_back(frame.symbol + " [" + frame.module + "]");
     return names;
   }
+  void learn_names() {
+    frames_.learn_names([] {});
+  }
   using Names = std::vector<std::string>;
 
   UserFrames frames_;
@@ -62,7 +65,7 @@ TEST_F(UserFramesTest, NobodyIsAskedForNamesBeforeTheyAreWanted) {
   EXPECT_NE(inner, outer);
   EXPECT_EQ(count_, 0);
   EXPECT_TRUE(frames_.images().empty());
-  frames_.learn_names();
+  learn_names();
   EXPECT_EQ(names_of(outer), Names{"20 [prog]"});
   EXPECT_EQ(names_of(inner), Names{"20 file.c:1 [prog]"});
   EXPECT_EQ(count_, 2);
@@ -71,26 +74,39 @@ TEST_F(UserFramesTest, NobodyIsAskedForNamesBeforeTheyAreWanted) {
 TEST_F(UserFramesTest, APlaceIsAskedForOnce) {
   const uint32_t file = keep_file(1, "/usr/bin/prog", "aa");
   frames_.keep({file, 20, false});
-  frames_.learn_names();
+  learn_names();
   frames_.keep({file, 20, false});
   const uint32_t later = frames_.keep({file, 30, false});
-  frames_.learn_names();
+  learn_names();
   EXPECT_EQ(count_, 2);
   EXPECT_EQ(names_of(later), Names{"30 [prog]"});
+}
+
+TEST_F(UserFramesTest, WhatIsKeptMeanwhileIsNamedToo) {
+  const uint32_t file = keep_file(1, "/usr/bin/prog", "aa");
+  frames_.keep({file, 20, false});
+  uint32_t last = 0;
+  frames_.learn_names([&] {
+    if (count_ < 5) {
+      last = frames_.keep({file, 20 + static_cast<uint64_t>(count_), false});
+    }
+  });
+  EXPECT_EQ(count_, 5);
+  EXPECT_EQ(names_of(last), Names{"24 [prog]"});
 }
 
 TEST_F(UserFramesTest, WhatWasInlinedStandsBeforeTheFunctionItIsIn) {
   const uint32_t file = keep_file(1, "/usr/bin/prog", "aa");
   const uint32_t place =
       frames_.keep({file, CountedNames::kWithInlined, false});
-  frames_.learn_names();
+  learn_names();
   EXPECT_EQ(names_of(place), (Names{"inlined [prog]", "7 [prog]"}));
 }
 
 TEST_F(UserFramesTest, WhatHasANameIsNotAskedFor) {
   const uint32_t named = frames_.keep({0, "[cut]", 0, {}, {}});
   EXPECT_EQ(frames_.keep({0, "[cut]", 0, {}, {}}), named);
-  frames_.learn_names();
+  learn_names();
   EXPECT_EQ(names_of(named), Names{"[cut] []"});
 }
 
@@ -111,7 +127,7 @@ TEST_F(UserFramesTest, TwoFilesOfOneNameAreToldApart) {
   const uint32_t copy =
       frames_.keep({keep_file(3, "/usr/lib/libx.so", "aa"), 3, false});
   keep_file(4, "/usr/lib/unused.so", "cc");
-  frames_.learn_names();
+  learn_names();
   EXPECT_EQ(names_of(first), Names{"1 [libx.so]"});
   EXPECT_EQ(names_of(second), Names{"2 [/opt/libx.so]"});
   EXPECT_EQ(names_of(copy), Names{"3 [libx.so]"});
