@@ -46,8 +46,11 @@ const volatile __u32 least_shift = 6;  // one page in 2^6 when there is time
 
 // --- shared with user space while running ------------------------------------
 
-__u32 is_on = 0;
+// What is asked of every page of the machine lies in one cache line.
+__u64 highest_sampled __attribute__((aligned(64))) = 0;  // hash of one
 __u64 page_array = 0;  // address of the struct of frame 0
+__u32 has_blocks = 0;  // some granule has marks of blocks
+__u32 is_on = 0;
 // Granules with marks of blocks in them. Their pages may be given back one by
 // one, and of those the sample says nothing. So small that it stays in a cache.
 __u64 block_granules[TM_USER_GRANULE_WORDS] __attribute__((aligned(64))) = {};
@@ -126,14 +129,22 @@ static __always_inline __u64* word_of(__u64 frame) {
   return &found->words[(frame >> kWordShift) % TM_USER_WORDS];
 }
 
-// Of a page that was taken alone it tells whether it can have a mark: whatever
-// the period is, it is a multiple of the least. By the address of its struct,
-// which is at hand. The upper bits are well mixed.
-static __always_inline bool is_sampled(__u64 page, __u32 order, __u32 shift) {
+// By the address of the page's struct, which is at hand. The upper bits are well
+// mixed.
+static __always_inline __u64 hash_of(__u64 page) {
   __u64 hash = page * 0xd6e8feb86659fd93;
   hash ^= hash >> 32;
-  hash *= 0xd6e8feb86659fd93;
-  return order >= shift || !(hash >> (64 - (shift - order)));
+  return hash * 0xd6e8feb86659fd93;
+}
+
+static __always_inline bool is_sampled(__u64 page, __u32 order, __u32 shift) {
+  return order >= shift || !(hash_of(page) >> (64 - (shift - order)));
+}
+
+// Of a page that was taken alone it tells whether it can have a mark: whatever
+// the period is, it is a multiple of the least.
+static __always_inline bool can_be_sampled(__u64 page) {
+  return hash_of(page) <= highest_sampled;
 }
 
 static __always_inline __u64* granules_of(__u64 frame) {
@@ -187,7 +198,10 @@ static long mark_word(__u32 index, void* context) {
     return 1;
   }
   __sync_fetch_and_or(word, bits_of(frame, walk->order));
-  if (walk->order) __sync_fetch_and_or(granules_of(frame), granule_bit(frame));
+  if (walk->order) {
+    __sync_fetch_and_or(granules_of(frame), granule_bit(frame));
+    has_blocks = 1;
+  }
   return 0;
 }
 
@@ -261,7 +275,7 @@ static __always_inline void note_density(__u32 order, __u32 shift) {
 // --- pages -------------------------------------------------------------------
 
 // Without a branch, which would be walked both ways at each. The rest of both
-// is zero, and the first frame the program's own.
+// is zero, and the first frame our own.
 static __always_inline void verify(const struct tm_user_known_stack* known,
                                    const struct tm_user_taken* record) {
   __u64 difference = 0;
@@ -271,8 +285,8 @@ static __always_inline void verify(const struct tm_user_known_stack* known,
   if (difference) __sync_fetch_and_add(&faults.wrong_stacks, 1);
 }
 
-// Returns its depth. Part of the program that asks for it: a function of its
-// own would be one more frame.
+// Returns its depth. Part of the function that asks for it: one of its own would
+// be one more frame.
 static __always_inline __u32 fill_kernel(void* context,
                                          struct tm_user_taken* record) {
   const __u32 zero = 0;
@@ -335,8 +349,7 @@ static __always_inline void fill_taken(void* context,
   }
 }
 
-SEC("raw_tp/mm_page_alloc")
-int on_alloc(struct bpf_raw_tracepoint_args* context) {
+static __noinline int take_page(struct bpf_raw_tracepoint_args* context) {
   const __u64 page = context->args[0];
   const __u32 order = context->args[1];
   struct tm_word_walk walk;
@@ -346,7 +359,6 @@ int on_alloc(struct bpf_raw_tracepoint_args* context) {
   __u64 frame;
   __u32 shift;
   __u32 tgid;
-  // Before anything else, so that most of what others take costs no more.
   if (!is_sampled(page, order, least_shift)) return 0;
   if (!is_on || !page || order > kMostOrder) return 0;
   tgid = bpf_get_current_pid_tgid() >> 32;
@@ -390,22 +402,24 @@ int on_alloc(struct bpf_raw_tracepoint_args* context) {
   return 0;
 }
 
-// Nearly all that is given back has no mark, and should cost no more than that.
+// Most of what is taken, by whomever, ends here. What saves registers or needs a
+// stack is a function of its own, so that this need not.
+SEC("raw_tp/mm_page_alloc")
+int on_alloc(struct bpf_raw_tracepoint_args* context) {
+  if (!context->args[1] && !can_be_sampled(context->args[0])) return 0;
+  return take_page(context);
+}
+
 static __always_inline bool is_unmarked(__u64 frame, __u32 order) {
   const __u64* word = word_of(frame);
   return !word || !(*(volatile __u64*)word & bits_of(frame, order));
 }
 
-SEC("raw_tp/mm_page_free")
-int on_free(struct bpf_raw_tracepoint_args* context) {
+static __noinline int give_page(struct bpf_raw_tracepoint_args* context) {
   const __u64 page = context->args[0];
   const __u32 order = context->args[1];
+  const __u64 frame = frame_of(page);
   struct tm_word_walk walk;
-  __u64 frame;
-  frame = frame_of(page);
-  if (!order && !is_sampled(page, 0, least_shift) &&
-      !(*(volatile __u64*)granules_of(frame) & granule_bit(frame)))
-    return 0;
   if (!is_on || !page || order > kMostOrder) return 0;
   if (order <= kWordShift && is_unmarked(frame, order)) return 0;
   walk.frame = frame;
@@ -415,6 +429,19 @@ int on_free(struct bpf_raw_tracepoint_args* context) {
   else
     bpf_loop(1U << (order - kWordShift), unmark_word, &walk, 0);
   return 0;
+}
+
+// Nearly all that is given back has no mark, and should cost no more than that.
+SEC("raw_tp/mm_page_free")
+int on_free(struct bpf_raw_tracepoint_args* context) {
+  const __u64 page = context->args[0];
+  __u64 frame;
+  if (!context->args[1] && !can_be_sampled(page)) {
+    if (!*(volatile __u32*)&has_blocks) return 0;
+    frame = frame_of(page);
+    if (!(*(volatile __u64*)granules_of(frame) & granule_bit(frame))) return 0;
+  }
+  return give_page(context);
 }
 
 // --- processes ---------------------------------------------------------------

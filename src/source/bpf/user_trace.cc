@@ -39,9 +39,9 @@ struct Destroy {
   void operator()(ring_buffer* ring) const { ring_buffer__free(ring); }
 };
 
-// Of the program's own frame on top of each stack of the kernel's, which lies
-// where the compiler put the call.
-constexpr uint32_t kOwnFrames = 1;
+// Of the program's own frames on top of each stack of the kernel's, which lie
+// where the compiler put the calls.
+constexpr uint32_t kOwnFrames = 2;
 
 class UserTrace : public LiveTrace {
  public:
@@ -105,6 +105,8 @@ base::Status UserTrace::configure(const TraceOptions& options) {
   skeleton_->rodata->section_count = count;
   skeleton_->rodata->least_shift =
       static_cast<uint32_t>(std::countr_zero(options.sample_period));
+  skeleton_->bss->highest_sampled =
+      UINT64_MAX >> skeleton_->rodata->least_shift;
   bpf_map__set_max_entries(skeleton_->maps.marks, count);
   kernel_bytes_ = uint64_t{count} * sizeof(tm_user_marks) + TM_USER_RING_BYTES;
   base::Status status = load();
