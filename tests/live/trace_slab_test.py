@@ -130,7 +130,8 @@ class Slab(unittest.TestCase):
         # perf needs neither right once tracefs is there; BPF needs one of them.
         done = subprocess.run(
             ["unshare", "--mount", "sh", "-c",
-             "mount -t tracefs nodev /sys/kernel/tracing && exec \"$@\"", "sh",
+             "mountpoint -q /sys/kernel/tracing ||"
+             " mount -t tracefs nodev /sys/kernel/tracing && exec \"$@\"", "sh",
              "setpriv", "--bounding-set", "-bpf,-sys_admin", "--inh-caps",
              "-bpf,-sys_admin", TIDEMARK, "trace", "--backend", "perf", "--slab",
              "--json", "--duration", "100ms"],
