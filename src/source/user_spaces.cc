@@ -12,8 +12,7 @@
 
 namespace tidemark::source {
 
-void UserSpaces::follow(int32_t root_pid, const std::vector<int32_t>& pids,
-                        std::vector<std::string>& notes) {
+void UserSpaces::follow(int32_t root_pid, const std::vector<int32_t>& pids) {
   // Files of code stay open, those of each process while it lives: a browser
   // has thousands.
   constexpr size_t kManyFiles = 16384;
@@ -21,7 +20,7 @@ void UserSpaces::follow(int32_t root_pid, const std::vector<int32_t>& pids,
   root_pid_ = root_pid;
   for (int32_t pid : pids)
     read(pid, processes_[pid]);
-  follow_code(pids, notes);
+  follow_code();
 }
 
 void UserSpaces::forked(int32_t pid, int32_t parent_pid) {
@@ -32,8 +31,13 @@ void UserSpaces::forked(int32_t pid, int32_t parent_pid) {
 void UserSpaces::executed(int32_t pid) {
   leave_to_children(pid);
   Process& process = processes_[pid] = {};
+  last_start_ns_ = base::monotonic_ns();
   // Otherwise when there is a stack of it; most programs are too short.
-  if (!code_) read(pid, process);
+  if (code_) return;
+  read(pid, process);
+  // What is started by itself is over before the kernel has begun to tell, some
+  // milliseconds later; what follows it is not.
+  follow_code();
 }
 
 void UserSpaces::exited(int32_t pid) {
@@ -46,13 +50,17 @@ void UserSpaces::drain() {
   if (code_) code_->drain();
 }
 
-// Without it stacks of processes that end at once have no names.
-void UserSpaces::follow_code(const std::vector<int32_t>& pids,
-                             std::vector<std::string>& notes) {
-  // Each has a ring on each CPU.
-  constexpr size_t kMostRings = 1024;
+void UserSpaces::rest() {
+  constexpr uint64_t kQuietNs = 2'000'000'000;
+  if (!code_ || base::monotonic_ns() - last_start_ns_ < kQuietNs) return;
+  code_.reset();
+  for (auto& [pid, process] : processes_)
+    process.told_count = process.read_count = 0;
+}
+
+std::vector<int32_t> UserSpaces::thread_ids() const {
   std::vector<int32_t> ids;
-  for (int32_t pid : pids) {
+  for (const auto& [pid, known] : processes_) {
     base::Result<base::Directory> process =
         base::open_directory_at(roots_.proc, std::to_string(pid));
     if (!process) continue;
@@ -62,21 +70,30 @@ void UserSpaces::follow_code(const std::vector<int32_t>& pids,
     for (const model::Thread& thread : *threads)
       ids.push_back(thread.thread_id);
   }
-  if (ids.size() * static_cast<size_t>(::sysconf(_SC_NPROCESSORS_CONF)) >
-      kMostRings) {
-    notes.push_back(
-        "code of processes that end within milliseconds is not known: too "
-        "many threads are followed");
-    return;
+  return ids;
+}
+
+// Without it stacks of processes that end at once have no names.
+void UserSpaces::follow_code() {
+  // Each has a ring on each CPU.
+  constexpr size_t kMostRings = 1024;
+  if (!can_follow_) return;
+  const std::vector<int32_t> ids = thread_ids();
+  const size_t ring_count =
+      ids.size() * static_cast<size_t>(::sysconf(_SC_NPROCESSORS_CONF));
+  std::string why = "too many threads are followed";
+  if (ring_count <= kMostRings) {
+    base::Result<std::unique_ptr<MappedCode>> code = MappedCode::follow(ids);
+    if (code) {
+      code_ = std::move(*code);
+      last_start_ns_ = base::monotonic_ns();
+      return;
+    }
+    why = code.error().what;
   }
-  base::Result<std::unique_ptr<MappedCode>> code = MappedCode::follow(ids);
-  if (!code) {
-    notes.push_back(
-        "code of processes that end within milliseconds is not known: " +
-        code.error().what);
-    return;
-  }
-  code_ = std::move(*code);
+  can_follow_ = false;
+  notes_.push_back(
+      "code of processes that end within milliseconds is not known: " + why);
 }
 
 // By what the kernel told when it was mapped; false when that is nothing new.

@@ -291,6 +291,37 @@ class UserTrace(unittest.TestCase):
         self.assertGreater(touched, 0.9 * sum(task["peak_pages"] for task in tasks)
                            - 100 * len(tasks))
 
+    def test_the_kernel_tells_of_files_only_while_programs_are_started(self):
+        """All that map files pay for it."""
+        program = built("brief.c", "gcc")
+        with subprocess.Popen(["sh"], stdin=subprocess.PIPE, text=True,
+                              stdout=subprocess.PIPE) as shell, \
+                Tracer("--user", shell.pid, "--sample", "8", "--json") as tracer:
+            folder = pathlib.Path(f"/proc/{tracer.process.pid}/fd")
+
+            def is_told():
+                return any("perf" in os.readlink(link) for link in folder.iterdir())
+
+            deadline = time.monotonic() + 10
+            self.assertTrue(is_told())
+            while is_told() and time.monotonic() < deadline:
+                time.sleep(0.1)
+            self.assertFalse(is_told())
+            shell.stdin.write(f"for i in $(seq 30); do {program}; done; echo done\n")
+            shell.stdin.flush()
+            self.assertEqual(shell.stdout.readline(), "done\n")
+            self.assertTrue(is_told())
+            report = tracer.json()
+            shell.stdin.close()
+        self.assertEqual(report["notes"], [])
+        tasks = [task for task in report["tasks"] if program in task["cmdline"]]
+        pages = sum(task["peak_pages"] for task in tasks)
+        touched = sum(share(task, "touch_briefly", "peak_pages") for task in tasks)
+        print(f"  {len(tasks)} programs, {touched} of {pages} pages named",
+              file=sys.stderr)
+        # Of the first the kernel had not begun to tell.
+        self.assertGreater(touched, 0.8 * pages - 100 * len(tasks))
+
     def test_programs_that_execute_others_are_followed_to_their_beginning(self):
         # Each is three programs one after the other, in a millisecond each; the
         # parent of each is a shell that has just begun itself.

@@ -96,7 +96,7 @@ base::Status UserTrace::configure(const TraceOptions& options) {
       find_meant_code(roots_, {}, {}, notes_);
   if (!code) return code.error();
   account_ = std::make_unique<UserAccount>(roots_, std::move(*code));
-  spaces_ = std::make_unique<UserSpaces>(roots_, account_->frames());
+  spaces_ = std::make_unique<UserSpaces>(roots_, account_->frames(), notes_);
   skeleton_.reset(user_bpf__open());
   if (!skeleton_) return bpf_error("cannot open the BPF programs", errno);
   base::Result<Sections> sections = find_sections(roots_, page_size_);
@@ -148,7 +148,7 @@ base::Status UserTrace::follow(int32_t pid) {
     }
     account_->tasks().find(each);
   }
-  spaces_->follow(pid, *pids, notes_);
+  spaces_->follow(pid, *pids);
   kernel_bytes_ += spaces_->kernel_bytes();
   return base::Ok{};
 }
@@ -296,6 +296,7 @@ void UserTrace::go() {
 void UserTrace::drain() {
   spaces_->drain();
   ring_buffer__consume(ring_.get());
+  spaces_->rest();
   tell_rate();
 }
 
