@@ -12,7 +12,7 @@
 namespace tidemark::source {
 
 // How many samples a second may be told of, so that unwinding takes a tenth of
-// a CPU: of all the time that has passed, or of the first half of a second
+// a CPU: of all the time that has passed, or of the first quarter of a second
 // while that lasts. Files of programs are read for the first samples; that is
 // part of it, so fewer follow then, but no measure of what those will cost.
 class UnwindingBudget {
@@ -46,7 +46,7 @@ class UnwindingBudget {
   // Of each second. The least, and what is under way when it is spent, are the
   // rest of the tenth.
   static constexpr uint64_t kSecondNs = 80'000'000;
-  static constexpr uint64_t kBeginnings = 2;  // that a second has
+  static constexpr uint64_t kBeginnings = 4;  // that a second has
   // Whatever was spent: where files take it all, as they do while many run, a
   // sample of next to nothing would tell nothing of the first second.
   static constexpr uint64_t kLeastNs = 10'000'000;
