@@ -29,9 +29,12 @@ enum {
   kWordShift = 6,
   kGranuleWords = 1 << (TM_USER_GRANULE_SHIFT - kWordShift),
   kStackPointer = 19,  // among the registers
-  // The first samples of a process are told of at once: what is mapped into it
+  // The first samples of a process are told of soon: what is mapped into it
   // must be read while it lives.
   kUrgentSamples = 8,
+  // Soon: of a shell that starts programs a seventh went into waking whoever
+  // reads at once.
+  kWakePauseNs = 2000000,
   // Later so many together: waking somebody costs more than a sample does.
   kWakeEvery = 256,
   kKnownStacks = 256,
@@ -57,6 +60,8 @@ __u64 block_granules[TM_USER_GRANULE_WORDS] __attribute__((aligned(64))) = {};
 __u64 samples_per_second = 4000;  // as user space can unwind
 __s64 allowance = 4000;           // samples that may be told of now
 __u64 allowance_ns = 0;
+__u64 woken_ns = 0;    // when whoever reads was woken last
+__u32 is_awaited = 0;  // something was too soon after that
 struct tm_user_faults faults = {};
 // Not in a cache line that all read.
 struct tm_user_density density __attribute__((aligned(64))) = {};
@@ -129,8 +134,8 @@ static __always_inline __u64* word_of(__u64 frame) {
   return &found->words[(frame >> kWordShift) % TM_USER_WORDS];
 }
 
-// By the address of the page's struct, which is at hand. The upper bits are well
-// mixed.
+// By the address of the page's struct, which is at hand. The upper bits are
+// well mixed.
 static __always_inline __u64 hash_of(__u64 page) {
   __u64 hash = page * 0xd6e8feb86659fd93;
   hash ^= hash >> 32;
@@ -272,6 +277,19 @@ static __always_inline void note_density(__u32 order, __u32 shift) {
   __sync_fetch_and_add(&density.weights, pages << shift);
 }
 
+// --- waking ------------------------------------------------------------------
+
+// What may be woken for at `now_ns`. Whatever came too soon after the last time
+// is for the next to tell of; whoever reads looks several times a second
+// anyway.
+static __always_inline __u64 wake_flag(bool is_urgent, __u64 now_ns) {
+  if (!is_urgent && !is_awaited) return BPF_RB_NO_WAKEUP;
+  is_awaited = now_ns - woken_ns < kWakePauseNs;
+  if (is_awaited) return BPF_RB_NO_WAKEUP;
+  woken_ns = now_ns;
+  return BPF_RB_FORCE_WAKEUP;
+}
+
 // --- pages -------------------------------------------------------------------
 
 // Without a branch, which would be walked both ways at each. The rest of both
@@ -285,8 +303,8 @@ static __always_inline void verify(const struct tm_user_known_stack* known,
   if (difference) __sync_fetch_and_add(&faults.wrong_stacks, 1);
 }
 
-// Returns its depth. Part of the function that asks for it: one of its own would
-// be one more frame.
+// Returns its depth. Part of the function that asks for it: one of its own
+// would be one more frame.
 static __always_inline __u32 fill_kernel(void* context,
                                          struct tm_user_taken* record) {
   const __u32 zero = 0;
@@ -396,14 +414,14 @@ static __noinline int take_page(struct bpf_raw_tracepoint_args* context) {
     mark_word(0, &walk);
   else
     bpf_loop(1U << (order - kWordShift), mark_word, &walk, 0);
-  bpf_ringbuf_submit(record, sample < kUrgentSamples || sample % kWakeEvery == 0
-                                 ? BPF_RB_FORCE_WAKEUP
-                                 : BPF_RB_NO_WAKEUP);
+  bpf_ringbuf_submit(
+      record, wake_flag(sample < kUrgentSamples || sample % kWakeEvery == 0,
+                        record->time_ns));
   return 0;
 }
 
-// Most of what is taken, by whomever, ends here. What saves registers or needs a
-// stack is a function of its own, so that this need not.
+// Most of what is taken, by whomever, ends here. What saves registers or needs
+// a stack is a function of its own, so that this need not.
 SEC("raw_tp/mm_page_alloc")
 int on_alloc(struct bpf_raw_tracepoint_args* context) {
   if (!context->args[1] && !can_be_sampled(context->args[0])) return 0;
@@ -448,7 +466,9 @@ int on_free(struct bpf_raw_tracepoint_args* context) {
 
 static __always_inline void tell(struct tm_user_life* life) {
   life->time_ns = bpf_ktime_get_ns();
-  if (bpf_ringbuf_output(&records, life, sizeof(*life), BPF_RB_FORCE_WAKEUP))
+  if (bpf_ringbuf_output(
+          &records, life, sizeof(*life),
+          wake_flag(life->kind == TM_USER_EXECED, life->time_ns)))
     __sync_fetch_and_add(&faults.lost_records, 1);
 }
 
