@@ -6,6 +6,7 @@ import random
 import signal
 import statistics
 import subprocess
+import time
 
 from measuring import BENCH, MS, OUT, TIDEMARK, Row, call, numbers_of
 import trace_measures
@@ -69,12 +70,19 @@ def page_faults():
         process.stdin.close()
 
 
-def compiled(command):
-    """CPU time of a compilation alone, in ns."""
+COMPILER = ["g++", "-std=c++20", "-O1", "-c", "-I", trace_measures.ROOT / "src",
+            trace_measures.COMPILED, "-o", OUT / "compiled.o"]
+PROGRAMS = ["sh", "-c", "for i in $(seq 300); do /bin/true; done"]
+
+
+def settled(arranged, command, traced=()):
+    """CPU time of a command and its children, in ns, without that of the tracer it may
+    be below. A trace is not as it begins, and caches are not empty: for all alike."""
     file = OUT / "user.usage"
-    call(*command, OUT / "usage", file, "g++", "-std=c++20", "-O1", "-c",
-         "-I", trace_measures.ROOT / "src", trace_measures.COMPILED, "-o",
-         OUT / "compiled.o")
+    with arranged:
+        time.sleep(2.5)
+        call(*command)
+        call(*traced, OUT / "usage", file, *command)
     return numbers_of(file.read_text())["cpu_ns"][0]
 
 
@@ -129,21 +137,25 @@ def measure_short(rounds, traced):
     yield paired(found, "the same with stacks", "a third of a second of them", 1.1)
 
 
+def measure_program(name, command, rounds, traced):
+    alone = contextlib.nullcontext
+    found = in_turn(rounds, {
+        name: lambda: settled(alone(), command),
+        "the same again": lambda: settled(alone(), command),
+        "the same, two empty hooks": lambda: settled(empty_hooks(), command),
+        "the same beside one that is followed":
+            lambda: settled(somebody_followed(), command),
+        "the same with stacks": lambda: settled(alone(), command, traced)})
+    yield paired(found, "the same again", name)
+    yield paired(found, "the same, two empty hooks", name)
+    yield paired(found, "the same beside one that is followed", name, 1.02)
+    yield paired(found, "the same with stacks", name, 1.1)
+
+
 def measure_user(scale):
     build()
     traced = [TIDEMARK, "trace", "-q", "--user", "-o", "/dev/null", "--"]
     yield from measure_faults(scale(15))
     yield from measure_short(scale(25), traced)
-
-    def compiled_beside_one():
-        with somebody_followed():
-            return compiled([])
-
-    work = in_turn(scale(9), {
-        "g++ of one file": lambda: compiled([]),
-        "g++ again": lambda: compiled([]),
-        "g++ beside one that is followed": compiled_beside_one,
-        "g++ with stacks": lambda: compiled(traced)})
-    yield paired(work, "g++ again", "g++ of one file")
-    yield paired(work, "g++ beside one that is followed", "g++ of one file", 1.02)
-    yield paired(work, "g++ with stacks", "g++ of one file", 1.1)
+    yield from measure_program("g++ of one file", COMPILER, scale(9), traced)
+    yield from measure_program("300 programs started", PROGRAMS, scale(15), traced)
