@@ -336,12 +336,32 @@ static __always_inline __u32 fill_kernel(void* context,
   return bytes / sizeof(record->kernel[0]);
 }
 
+// In steps that end with a page where one ends: the stack does, and what is
+// below may be what is being taken just now, which reads as the zeros it has.
+static __always_inline void fill_stack(struct tm_user_taken* record, __u64 at,
+                                       __u32 steps) {
+  const __u64 first = -at % TM_USER_STEP_BYTES;
+  bool has_begun =
+      first && !bpf_probe_read_user(record->stack, first, (void*)at);
+  __u64 bytes = first;
+  for (__u32 i = 0; i + 1 < TM_USER_STEPS; ++i) {
+    if (i + 1 >= steps) break;
+    if (!bpf_probe_read_user(record->stack + first + i * TM_USER_STEP_BYTES,
+                             TM_USER_STEP_BYTES,
+                             (void*)(at + first + i * TM_USER_STEP_BYTES)))
+      has_begun = true;
+    else if (has_begun)
+      break;
+    bytes += TM_USER_STEP_BYTES;
+  }
+  record->stack_bytes = has_begun ? bytes : 0;
+}
+
 static __always_inline void fill_taken(void* context,
                                        struct tm_user_taken* record,
                                        __u32 steps) {
   struct task_struct* task = bpf_get_current_task_btf();
   const void* registers = (void*)bpf_task_pt_regs(task);
-  __u64 at;
   record->kernel_depth = fill_kernel(context, record);
   record->stack_bytes = 0;
   record->space = TM_USER_NO_SPACE;
@@ -356,15 +376,7 @@ static __always_inline void fill_taken(void* context,
                             registers))
     return;
   record->space = TM_USER_SPACE;
-  at = record->registers[kStackPointer];
-  for (__u32 i = 0; i < TM_USER_STEPS; ++i) {
-    if (i >= steps) break;
-    if (bpf_probe_read_user(record->stack + i * TM_USER_STEP_BYTES,
-                            TM_USER_STEP_BYTES,
-                            (void*)(at + i * TM_USER_STEP_BYTES)))
-      break;
-    record->stack_bytes += TM_USER_STEP_BYTES;
-  }
+  fill_stack(record, record->registers[kStackPointer], steps);
 }
 
 static __noinline int take_page(struct bpf_raw_tracepoint_args* context) {

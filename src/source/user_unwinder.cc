@@ -61,6 +61,7 @@ constexpr Dwfl_Callbacks kCallbacks = {find_no_elf, find_no_debug_file,
 struct DumpReading {
   const UserDump* dump = nullptr;
   size_t used_bytes = 0;
+  bool is_short = false;  // something was asked for that it does not have
 };
 
 const UserDump& dump_of(void* argument) {
@@ -79,15 +80,16 @@ bool get_thread(Dwfl*, pid_t, void* argument, void** thread_argument) {
 }
 
 bool read_word(Dwfl*, Dwarf_Addr address, Dwarf_Word* result, void* argument) {
-  const UserDump& dump = dump_of(argument);
+  auto& reading = *static_cast<DumpReading*>(argument);
+  const UserDump& dump = *reading.dump;
   const uint64_t offset = address - dump.registers[kStackPointer];
   if (offset > dump.stack.size() ||
       dump.stack.size() - offset < sizeof *result) {
+    reading.is_short = true;
     return false;
   }
   std::memcpy(result, dump.stack.data() + offset, sizeof *result);
-  size_t& used = static_cast<DumpReading*>(argument)->used_bytes;
-  used = std::max(used, offset + sizeof *result);
+  reading.used_bytes = std::max(reading.used_bytes, offset + sizeof *result);
   return true;
 }
 
@@ -291,7 +293,7 @@ UserStack UserSpace::unwind(const UserDump& dump) {
   UserStack stack;
   if (dump.registers[kCodeSegment] != kCode64) return stack;
   std::vector<uint64_t> places;
-  state_->reading = {&dump, 0};
+  state_->reading = {&dump};
   const int ended = dwfl_getthread_frames(state_->dwfl.get(), dump.thread_id,
                                           take_frame, &places);
   stack.used_bytes = state_->reading.used_bytes;
@@ -304,7 +306,9 @@ UserStack UserSpace::unwind(const UserDump& dump) {
     stack.frames.push_back(at->second);
     stack.has_strangers |= !state_->is_mapped_code(places[i]);
   }
-  stack.is_whole = ended == 0 || state_->is_entry(places.back());
+  // libdwfl takes a caller that it cannot read for none.
+  const bool has_ended = ended == 0 && !state_->reading.is_short;
+  stack.is_whole = has_ended || state_->is_entry(places.back());
   return stack;
 }
 

@@ -322,6 +322,23 @@ class UserTrace(unittest.TestCase):
         # Of the first the kernel had not begun to tell.
         self.assertGreater(touched, 0.8 * pages - 100 * len(tasks))
 
+    def test_a_stack_that_grows_has_its_callers(self):
+        """Also where nothing but a few words stands beyond its beginning."""
+        program = built("brief.c", "gcc", "-static")
+        done = run("trace", "--user", "--sample", "8", "--json", "--", "env", "-i",
+                   "/bin/sh", "-c", f"i=0; while [ $i -lt 150 ]; do {program};"
+                   " i=$((i+1)); done")
+        report = json.loads(done.stdout)
+        user = report["user"]
+        self.assertLess(user["cut"], 0.005 * user["samples"] + 1)
+        touched = begun = 0
+        for task in report["tasks"]:
+            touched += share(task, "touch_briefly", "peak_pages")
+            begun += sum(share(child, "touch_briefly", "peak_pages")
+                         for child in task["stacks"] if child["symbol"] == "_start")
+        self.assertGreater(touched, 0)
+        self.assertEqual(begun, touched)
+
     def test_programs_that_execute_others_are_followed_to_their_beginning(self):
         # Each is three programs one after the other, in a millisecond each; the
         # parent of each is a shell that has just begun itself.
