@@ -20,6 +20,7 @@ void UserSpaces::follow(int32_t root_pid, const std::vector<int32_t>& pids) {
   root_pid_ = root_pid;
   for (int32_t pid : pids)
     read(pid, processes_[pid]);
+  last_start_ns_ = base::monotonic_ns();
   follow_code();
 }
 
@@ -86,7 +87,6 @@ void UserSpaces::follow_code() {
     base::Result<std::unique_ptr<MappedCode>> code = MappedCode::follow(ids);
     if (code) {
       code_ = std::move(*code);
-      last_start_ns_ = base::monotonic_ns();
       return;
     }
     why = code.error().what;

@@ -441,13 +441,14 @@ def run(booted, script, files=None, modules=(), seconds=90, **options):
 # ---- tests ------------------------------------------------------------------
 
 
-def compiled(source):
-    """A C program that needs nothing of the guest, as bytes."""
+def compiled(source, *flags):
+    """A C program that needs nothing of the guest, as bytes; without its symbols
+    unless `flags` say otherwise."""
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder, "program")
         subprocess.run(
-            ["cc", "-O1", "-static", "-s", "-Wall", "-Wextra", "-Werror", "-o", program,
-             source], check=True)
+            ["cc", "-O1", "-static", *(flags or ["-s"]), "-Wall", "-Wextra", "-Werror",
+             "-o", program, source], check=True)
         return program.read_bytes()
 
 

@@ -6,9 +6,7 @@ milliseconds, one after the other, and nothing of ours in their stacks.
 import json
 import os
 import pathlib
-import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -27,14 +25,6 @@ show held /bin/tidemark trace --user --sample 8 --json -- \
 """
 
 
-def brief():
-    with tempfile.TemporaryDirectory() as folder:
-        program = pathlib.Path(folder, "brief")
-        subprocess.run(["cc", "-O2", "-static", "-o", program,
-                        WORKLOADS / "brief.c"], check=True)
-        return program.read_bytes()
-
-
 def paths(node, above=()):
     """(symbols from the outside in, node) of each stack below."""
     for child in node.get("stacks", []):
@@ -51,7 +41,8 @@ class Checks:
         try:
             cls.ran = guest.boot(
                 cls.series, SCRIPT,
-                {"bin/tidemark": pathlib.Path(TIDEMARK), "bin/brief": brief()},
+                {"bin/tidemark": pathlib.Path(TIDEMARK),
+                 "bin/brief": guest.compiled(WORKLOADS / "brief.c", "-O2")},
                 seconds=150)
         except guest.Unavailable as reason:
             raise unittest.SkipTest(str(reason)) from None

@@ -149,7 +149,6 @@ base::Status UserTrace::follow(int32_t pid) {
     account_->tasks().find(each);
   }
   spaces_->follow(pid, *pids);
-  kernel_bytes_ += spaces_->kernel_bytes();
   return base::Ok{};
 }
 
@@ -366,7 +365,7 @@ base::Result<model::Trace> UserTrace::read(const Roots&) {
         started_realtime_ns_ + account_->peak_ns() - started_ns_;
   }
   trace.faults = faults_so_far(trace.faults);
-  trace.kernel_bytes = kernel_bytes_;
+  trace.kernel_bytes = kernel_bytes_ + spaces_->kernel_bytes();
   trace.notes = notes_;
   fill_user(*trace.user);
   return trace;
