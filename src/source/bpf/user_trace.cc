@@ -39,8 +39,9 @@ struct Destroy {
   void operator()(ring_buffer* ring) const { ring_buffer__free(ring); }
 };
 
-// Of the program's own frames on top of each stack of the kernel's, which lie
-// where the compiler put the calls.
+// Of our own functions on top of each stack of the kernel's. Mostly their names
+// tell, as those of the kernel's way to them; a kernel may be told to name no
+// BPF programs (bpf_jit_kallsyms).
 constexpr uint32_t kOwnFrames = 2;
 
 class UserTrace : public LiveTrace {
