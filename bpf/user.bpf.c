@@ -20,7 +20,7 @@
 #include "user.h"
 // The order matters: it brings the helpers.
 #include "known_page.h"
-#include "stack_signature.h"
+#include "user_stacks.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -28,7 +28,6 @@ enum {
   kMostOrder = 20,
   kWordShift = 6,
   kGranuleWords = 1 << (TM_USER_GRANULE_SHIFT - kWordShift),
-  kStackPointer = 19,  // among the registers
   // The first samples of a process are told of soon: what is mapped into it
   // must be read while it lives.
   kUrgentSamples = 8,
@@ -37,70 +36,8 @@ enum {
   kWakePauseNs = 2000000,
   // Later so many together: waking somebody costs more than a sample does.
   kWakeEvery = 256,
-  kKnownStacks = 256,
-  kVerifyEvery = 1024,
 };
 #define NS_PER_S 1000000000ULL
-
-// --- set by user space before loading ---------------------------------------
-
-const volatile __u32 section_count = 0;
-const volatile __u32 least_shift = 6;  // one page in 2^6 when there is time
-
-// --- shared with user space while running ------------------------------------
-
-// What is asked of every page of the machine lies in one cache line.
-__u64 highest_sampled __attribute__((aligned(64))) = 0;  // hash of one
-__u64 page_array = 0;  // address of the struct of frame 0
-__u32 has_blocks = 0;  // some granule has marks of blocks
-__u32 is_on = 0;
-// Granules with marks of blocks in them. Their pages may be given back one by
-// one, and of those the sample says nothing. So small that it stays in a cache.
-__u64 block_granules[TM_USER_GRANULE_WORDS] __attribute__((aligned(64))) = {};
-__u64 samples_per_second = 4000;  // as user space can unwind
-__s64 allowance = 4000;           // samples that may be told of now
-__u64 allowance_ns = 0;
-__u64 woken_ns = 0;    // when whoever reads was woken last
-__u32 is_awaited = 0;  // something was too soon after that
-struct tm_user_faults faults = {};
-// Not in a cache line that all read.
-struct tm_user_density density __attribute__((aligned(64))) = {};
-struct tm_known_page known = {};
-
-struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, TM_USER_PROCESSES);
-  __type(key, __u32);
-  __type(value, struct tm_user_process);
-} followed SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(max_entries, 1);  // set before loading
-  __type(key, __u32);
-  __type(value, struct tm_user_marks);
-} marks SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_RINGBUF);
-  __uint(max_entries, TM_USER_RING_BYTES);
-} records SEC(".maps");
-
-// Stacks of the kernel's that were unwound: nearly all pages are taken by the
-// same few. Unwinding was three fifths of what a sample cost.
-struct tm_user_known_stack {
-  __u64 hash;
-  __u64 hit_count;
-  __u64 bytes;
-  __u64 frames[TM_USER_KERNEL_DEPTH];
-};
-
-struct {
-  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-  __uint(max_entries, kKnownStacks);
-  __type(key, __u32);
-  __type(value, struct tm_user_known_stack);
-} known_stacks SEC(".maps");
 
 SEC("syscall")
 int look_around(void* context) {
@@ -291,93 +228,6 @@ static __always_inline __u64 wake_flag(bool is_urgent, __u64 now_ns) {
 }
 
 // --- pages -------------------------------------------------------------------
-
-// Without a branch, which would be walked both ways at each. The rest of both
-// is zero, and the first frame our own.
-static __always_inline void verify(const struct tm_user_known_stack* known,
-                                   const struct tm_user_taken* record) {
-  __u64 difference = 0;
-  for (__u32 i = 1; i < TM_USER_KERNEL_DEPTH; ++i)
-    difference |= known->frames[i] ^ record->kernel[i];
-  __sync_fetch_and_add(&faults.verified_stacks, 1);
-  if (difference) __sync_fetch_and_add(&faults.wrong_stacks, 1);
-}
-
-// Returns its depth. Part of the function that asks for it: one of its own
-// would be one more frame.
-static __always_inline __u32 fill_kernel(void* context,
-                                         struct tm_user_taken* record) {
-  const __u32 zero = 0;
-  struct tm_stack_copy* copy = bpf_map_lookup_elem(&stack_copies, &zero);
-  struct tm_user_known_stack* known = 0;
-  const __u64 hash = copy ? signature_of(copy) : 0;
-  bool is_known = false;
-  __u64 size;
-  long bytes;
-  if (hash) {
-    const __u32 index = hash % kKnownStacks;
-    known = bpf_map_lookup_elem(&known_stacks, &index);
-    is_known = known && known->hash == hash;
-    if (is_known && ++known->hit_count % kVerifyEvery != 0) {
-      size = known->bytes;
-      if (size <= sizeof(record->kernel) &&
-          !bpf_probe_read_kernel(record->kernel, size, known->frames))
-        return size / sizeof(record->kernel[0]);
-    }
-  }
-  bytes = bpf_get_stack(context, record->kernel, sizeof(record->kernel), 0);
-  if (bytes <= 0) return 0;
-  if (known) {
-    if (is_known) verify(known, record);
-    known->hash = hash;
-    known->bytes = bytes;
-    bpf_probe_read_kernel(known->frames, sizeof(known->frames), record->kernel);
-  }
-  return bytes / sizeof(record->kernel[0]);
-}
-
-// In steps that end with a page where one ends: the stack does, and what is
-// below may be what is being taken just now, which reads as the zeros it has.
-static __always_inline void fill_stack(struct tm_user_taken* record, __u64 at,
-                                       __u32 steps) {
-  const __u64 first = -at % TM_USER_STEP_BYTES;
-  bool has_begun =
-      first && !bpf_probe_read_user(record->stack, first, (void*)at);
-  __u64 bytes = first;
-  for (__u32 i = 0; i + 1 < TM_USER_STEPS; ++i) {
-    if (i + 1 >= steps) break;
-    if (!bpf_probe_read_user(record->stack + first + i * TM_USER_STEP_BYTES,
-                             TM_USER_STEP_BYTES,
-                             (void*)(at + first + i * TM_USER_STEP_BYTES)))
-      has_begun = true;
-    else if (has_begun)
-      break;
-    bytes += TM_USER_STEP_BYTES;
-  }
-  record->stack_bytes = has_begun ? bytes : 0;
-}
-
-static __always_inline void fill_taken(void* context,
-                                       struct tm_user_taken* record,
-                                       __u32 steps) {
-  struct task_struct* task = bpf_get_current_task_btf();
-  const void* registers = (void*)bpf_task_pt_regs(task);
-  record->kernel_depth = fill_kernel(context, record);
-  record->stack_bytes = 0;
-  record->space = TM_USER_NO_SPACE;
-  if (!task->mm) return;
-  /* While a program is being loaded, the registers are still those of the one
-   * before it, whose memory is gone. */
-  if (task->mm->arg_end == 0) {
-    record->space = TM_USER_NEW_SPACE;
-    return;
-  }
-  if (bpf_probe_read_kernel(record->registers, sizeof(record->registers),
-                            registers))
-    return;
-  record->space = TM_USER_SPACE;
-  fill_stack(record, record->registers[kStackPointer], steps);
-}
 
 static __noinline int take_page(struct bpf_raw_tracepoint_args* context) {
   const __u64 page = context->args[0];
