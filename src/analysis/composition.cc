@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <functional>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "analysis/process_use.h"
 #include "base/text_map.h"
+#include "model/best_known.h"
 #include "model/rollup.h"
 
 namespace tidemark::analysis {
@@ -23,7 +26,8 @@ Bytes bytes_of(const model::SmapsFields& fields) {
   const uint64_t huge = model::hugetlb_bytes(fields).value_or(0);
   Bytes bytes;
   bytes.rss = fields.get_or_zero(SmapsField::Rss) + huge;
-  bytes.pss = fields.get_or_zero(SmapsField::Pss) + huge;
+  if (!fields.has(SmapsField::Pss)) bytes.bounded = bytes.rss - huge;
+  bytes.pss = fields.get_or_zero(SmapsField::Pss) + bytes.bounded + huge;
   bytes.lacks_uss = !model::uss_bytes(fields) && bytes.rss > 0;
   bytes.uss = model::uss_bytes(fields).value_or(0) +
               fields.get_or_zero(SmapsField::PrivateHugetlb);
@@ -90,15 +94,19 @@ std::vector<CategoryShare> shares_of_rollup(const model::SmapsFields& fields) {
   totals.pss = whole.pss - totals.hugetlb;
   totals.uss = whole.uss - totals.private_hugetlb;
   totals.swap = whole.swap;
-  totals.pss_anon = fields.get_or_zero(SmapsField::PssAnon);
-  totals.pss_file = fields.get_or_zero(SmapsField::PssFile);
-  totals.pss_shmem = fields.get_or_zero(SmapsField::PssShmem);
+  // Without PSS there is nothing to divide: all of it is a bound, in the rest.
+  if (whole.bounded == 0) {
+    totals.pss_anon = fields.get_or_zero(SmapsField::PssAnon);
+    totals.pss_file = fields.get_or_zero(SmapsField::PssFile);
+    totals.pss_shmem = fields.get_or_zero(SmapsField::PssShmem);
+  }
   std::vector<CategoryShare> shares;
   for (const model::RollupShare& share : model::split_rollup(totals)) {
     const bool is_rest = share.category == Category::Unnamed;
     if (share.pss == 0 && !is_rest) continue;
-    Bytes bytes = {share.rss, share.pss, share.uss, share.swap};
-    bytes.lacks_uss = is_rest && whole.lacks_uss;
+    Bytes bytes = {share.rss, share.pss, share.uss, share.swap,
+                   is_rest && whole.lacks_uss};
+    if (is_rest) bytes.bounded = whole.bounded;
     shares.push_back({share.category, bytes});
   }
   return shares;
@@ -150,23 +158,157 @@ void add_share(const CategoryShare& share, std::string_view name,
   ++part.mapping_count;
 }
 
-void add_mapping(const Mapping& mapping, const Named& named, PartTable& parts,
-                 Holder& holder) {
-  holder.is_scanned |= !mapping.fields.has(SmapsField::Pss);
-  const std::string_view name = model::object_name(named.kind, named.name);
-  if (named.kind != RegionKind::Rollup) {
-    add_share({model::region_category(named.kind), bytes_of(mapping.fields)},
-              name, parts, holder);
-    return;
+void add_mappings(const model::Sample& sample, const Process& process,
+                  PartTable& parts, Holder& holder) {
+  const NamedMappings names = names_of(sample, process);
+  for (size_t i = 0; i < names.named.size(); ++i) {
+    const Mapping& mapping = (*process.mappings)[i];
+    const Named& named = names.named[i];
+    const std::string_view name = model::object_name(named.kind, named.name);
+    const auto add = [&](CategoryShare share) {
+      if (process.is_estimated)
+        share.bytes.estimated = share.bytes.pss - share.bytes.bounded;
+      add_share(share, name, parts, holder);
+    };
+    if (named.kind != RegionKind::Rollup) {
+      add({model::region_category(named.kind), bytes_of(mapping.fields)});
+      continue;
+    }
+    for (const CategoryShare& share : shares_of_rollup(mapping.fields))
+      add(share);
   }
-  for (const CategoryShare& share : shares_of_rollup(mapping.fields))
-    add_share(share, name, parts, holder);
+}
+
+void add_unsplit(const model::ResidentCounters& unsplit, PartTable& parts,
+                 Holder& holder) {
+  const model::BestShares shares = model::bounded_shares(unsplit, 1);
+  for (Category category : model::kCategories) {
+    const model::BestShare& share = shares[static_cast<size_t>(category)];
+    if (share.rss == 0 && share.swap == 0) continue;
+    add_share({category,
+               {share.rss, share.pss, 0, share.swap, share.rss > 0,
+                share.bounded, 0}},
+              model::kUnsplitName, parts, holder);
+  }
 }
 
 bool has_memory(const Process& process) {
   return process.state != model::ProcessState::Zombie &&
          process.state != model::ProcessState::KernelThread &&
          process.state != model::ProcessState::Gone;
+}
+
+bool has_split(const Process& process) {
+  return process.mappings &&
+         std::ranges::all_of(*process.mappings, [](const Mapping& mapping) {
+           return mapping.fields.has(SmapsField::Pss);
+         });
+}
+
+// From parts of one category, in proportion.
+uint64_t take_from(std::vector<Part>& parts, Category category,
+                   uint64_t Bytes::*of, uint64_t surplus) {
+  uint64_t whole = 0;
+  for (const Part& part : parts)
+    whole += part.category == category ? part.bytes.*of : 0;
+  uint64_t left = std::min(surplus, whole);
+  uint64_t taken = 0;
+  for (Part& part : parts) {
+    uint64_t& amount = part.bytes.*of;
+    if (part.category != category || amount == 0) continue;
+    const uint64_t less =
+        std::min({left, amount,
+                  static_cast<uint64_t>(
+                      std::ceil(static_cast<double>(amount) *
+                                static_cast<double>(std::min(surplus, whole)) /
+                                static_cast<double>(whole)))});
+    amount -= less;
+    part.bytes.pss -= less;
+    left -= less;
+    taken += less;
+  }
+  return taken;
+}
+
+// Memory that several processes share is in the bound of each of them; together
+// they have no more of it than there is.
+void count_once(const model::Sample& sample, Composition& all) {
+  if (!sample.machine) return;
+  model::BestShares sums{};
+  for (const Part& part : all.parts) {
+    sums[static_cast<size_t>(part.category)].add(
+        {part.bytes.rss, part.bytes.pss, part.bytes.uss, part.bytes.swap,
+         part.bytes.bounded, part.bytes.estimated});
+  }
+  const model::BestShares before = sums;
+  model::count_shared_once({sample.machine->meminfo.mapped_bytes,
+                            sample.machine->meminfo.shmem_bytes},
+                           sums);
+  for (Category category : model::kCategories) {
+    const auto at = static_cast<size_t>(category);
+    if (sums[at] == before[at]) continue;
+    const uint64_t bounded = take_from(all.parts, category, &Bytes::bounded,
+                                       before[at].bounded - sums[at].bounded);
+    const uint64_t estimated =
+        take_from(all.parts, category, &Bytes::estimated,
+                  before[at].estimated - sums[at].estimated);
+    all.total.bounded -= bounded;
+    all.total.estimated -= estimated;
+    all.total.pss -= bounded + estimated;
+    all.counted_again_bytes += bounded + estimated;
+  }
+}
+
+// The processes of one of two moments.
+class SideIndex {
+ public:
+  explicit SideIndex(const model::Sample& sample) : sample_(sample) {
+    for (const Process& process : sample.processes) {
+      if (!has_memory(process)) continue;
+      known_.emplace(key_of(process), has_split(process));
+    }
+  }
+
+  std::set<size_t> without_split(const SideIndex& other) const {
+    std::set<std::string> names;
+    for (const Process& process : other.sample_.processes) {
+      if (has_memory(process) && !has_split(process) &&
+          !known_.contains(key_of(process))) {
+        names.insert(display_name(process));
+      }
+    }
+    std::set<size_t> chosen;
+    for (size_t i = 0; i < sample_.processes.size(); ++i) {
+      const Process& process = sample_.processes[i];
+      if (!has_memory(process)) continue;
+      auto there = other.known_.find(key_of(process));
+      const bool is_split_there = there != other.known_.end()
+                                      ? there->second
+                                      : !names.contains(display_name(process));
+      if (!has_split(process) || !is_split_there) chosen.insert(i);
+    }
+    return chosen;
+  }
+
+ private:
+  using Key = std::pair<int32_t, uint64_t>;
+  static Key key_of(const Process& process) {
+    return {process.id.pid, process.id.start_ticks};
+  }
+
+  const model::Sample& sample_;
+  std::map<Key, bool> known_;  // whether its shares were read
+};
+
+Holder holder_of(const Process& process, uint64_t page_bytes) {
+  Holder holder;
+  holder.id = process.id;
+  holder.name = display_name(process);
+  holder.peak_rss_bytes = process.status.peak_rss_bytes;
+  if (process.statm) {
+    holder.resident_bytes = process.statm->resident_pages * page_bytes;
+  }
+  return holder;
 }
 
 }  // namespace
@@ -177,38 +319,76 @@ void Bytes::add(const Bytes& other) {
   uss += other.uss;
   lacks_uss |= other.lacks_uss;
   swap += other.swap;
+  bounded += other.bounded;
+  estimated += other.estimated;
 }
 
-Composition compose(const model::Sample& sample) {
+ByCounters by_counters(const model::Sample& before,
+                       const model::Sample& after) {
+  const SideIndex first(before);
+  const SideIndex second(after);
+  ByCounters chosen;
+  chosen.before = first.without_split(second);
+  chosen.after = second.without_split(first);
+  for (size_t i : chosen.before) {
+    chosen.names.insert(display_name(before.processes[i]));
+    chosen.is_unsplit_before |= !has_split(before.processes[i]);
+  }
+  for (size_t i : chosen.after) {
+    chosen.names.insert(display_name(after.processes[i]));
+    chosen.is_unsplit_after |= !has_split(after.processes[i]);
+  }
+  return chosen;
+}
+
+Composition compose(const model::Sample& sample,
+                    const std::set<size_t>& by_counters) {
   Composition all;
   PartTable parts;
   const uint64_t page_bytes =
       sample.machine ? sample.machine->page_size_bytes : 4096;
-  for (const Process& process : sample.processes) {
+  uint64_t largest_unsplit = 0;
+  for (size_t i = 0; i < sample.processes.size(); ++i) {
+    const Process& process = sample.processes[i];
     if (!has_memory(process)) continue;
-    Holder holder;
-    holder.id = process.id;
-    holder.name = display_name(process);
-    holder.peak_rss_bytes = process.status.peak_rss_bytes;
-    if (process.statm) {
-      holder.resident_bytes = process.statm->resident_pages * page_bytes;
-    }
+    Holder holder = holder_of(process, page_bytes);
     all.page_table_bytes += process.status.page_table_bytes.value_or(0);
+    const bool takes_mappings = process.mappings && !by_counters.contains(i);
+    holder.has_split = takes_mappings && has_split(process);
     if (!process.mappings) {
+      holder.unknown_because = process.mappings.unknown_because;
       ++all.undetailed_count;
       all.undetailed_bytes += holder.resident_bytes.value_or(0);
-      all.processes.push_back(std::move(holder));
-      continue;
     }
-    holder.has_detail = true;
-    const NamedMappings names = names_of(sample, process);
-    for (size_t i = 0; i < names.named.size(); ++i)
-      add_mapping((*process.mappings)[i], names.named[i], parts, holder);
-    if (holder.is_scanned) ++all.scanned_count;
+    const std::optional<model::ResidentCounters> counters =
+        model::resident_counters(process, page_bytes);
+    if (takes_mappings) {
+      if (!holder.has_split) ++all.scanned_count;
+      holder.split_age_ns = process.split_age_ns;
+      add_mappings(sample, process, parts, holder);
+      add_unsplit(process.unsplit, parts, holder);
+    } else if (counters) {
+      add_unsplit(*counters, parts, holder);
+    } else {
+      holder.is_unknown = true;
+      ++all.unknown_count;
+    }
+    if (holder.bytes.estimated > 0) {
+      ++all.estimated_count;
+      all.oldest_split_ns = std::max(all.oldest_split_ns, holder.split_age_ns);
+    }
+    if (!holder.has_split) ++all.unsplit_count;
+    if (!holder.has_split && holder.bytes.rss >= largest_unsplit) {
+      largest_unsplit = holder.bytes.rss;
+      all.unsplit_because = holder.unknown_because;
+    }
     all.total.add(holder.bytes);
     all.processes.push_back(std::move(holder));
   }
   all.parts = parts.take();
+  count_once(sample, all);
+  std::ranges::stable_sort(all.parts, std::greater<>(),
+                           [](const Part& part) { return part.bytes.pss; });
   std::ranges::stable_sort(
       all.processes, std::greater<>(),
       [](const Holder& holder) { return holder.bytes.pss; });

@@ -71,4 +71,15 @@ DiffReport make_diff_report(Composition before, Composition after) {
   return report;
 }
 
+DiffReport compare_samples(const model::Sample& before,
+                           const model::Sample& after) {
+  ByCounters chosen = by_counters(before, after);
+  DiffReport report = make_diff_report(compose(before, chosen.before),
+                                       compose(after, chosen.after));
+  report.is_unsplit_before = chosen.is_unsplit_before;
+  report.is_unsplit_after = chosen.is_unsplit_after;
+  report.by_counters = std::move(chosen.names);
+  return report;
+}
+
 }  // namespace tidemark::analysis

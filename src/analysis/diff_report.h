@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,11 @@ struct DiffReport {
   std::optional<DiffCourse> after_course;
   Composition before;
   Composition after;
+  // Programs of which the shares were not read on a side: those are compared by
+  // their resident memory on both.
+  std::set<std::string> by_counters;
+  bool is_unsplit_before = false;  // of them some, as they were recorded
+  bool is_unsplit_after = false;
   // Largest change first, either way.
   std::vector<DiffRow> categories;
   std::vector<DiffRow> parts;
@@ -53,5 +59,8 @@ struct DiffReport {
 };
 
 DiffReport make_diff_report(Composition before, Composition after);
+// The same of what was read: each process by the same means on both sides.
+DiffReport compare_samples(const model::Sample& before,
+                           const model::Sample& after);
 
 }  // namespace tidemark::analysis

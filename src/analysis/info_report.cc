@@ -104,13 +104,14 @@ std::optional<InfoHeights> heights_of(const InfoReport& report) {
   const std::vector<model::TimelinePoint>& ticks = report.timeline.points;
   InfoHeights heights;
   for (size_t i = 0; i < ticks.size() && i < report.elapsed_ns.size(); ++i) {
-    heights.points.push_back({report.elapsed_ns[i], seen_bytes(ticks[i])});
-    if (heights.points[i].bytes > heights.highest().bytes) heights.top = i;
+    heights.points.push_back({report.elapsed_ns[i], ticks[i].pss_bytes});
   }
-  if (heights.points.empty() || heights.highest().bytes == 0) {
+  heights.top = find_peak(report.timeline, PeakMetric::Pss).value_or(0);
+  if (heights.top >= heights.points.size() || heights.highest().bytes == 0) {
     return std::nullopt;
   }
-  heights.is_bound = lacks_shares(ticks[heights.top]);
+  heights.is_bound = ticks[heights.top].bounded_bytes > 0;
+  heights.is_estimated = ticks[heights.top].estimated_bytes > 0;
   return heights;
 }
 

@@ -67,11 +67,12 @@ struct InfoInput {
   std::vector<model::RecordedNote> notes;
 };
 
-// How high it was at each tick, by seen_bytes().
+// How high it was at each tick: PSS, by its best value.
 struct InfoHeights {
   std::vector<model::HeightPoint> points;  // since the first tick
   size_t top = 0;                          // the highest of them
   bool is_bound = false;  // PSS was no more than that; how much is not known
+  bool is_estimated = false;
   const model::HeightPoint& highest() const { return points[top]; }
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/process_use.h"
+#include "model/best_known.h"
 
 namespace tidemark::analysis {
 namespace {
@@ -103,11 +104,32 @@ void fill_changes(const Composition& before, std::vector<PeakRow>& rows) {
   }
 }
 
-std::string image_name(const model::RecordedProcess& process) {
-  model::Process last;
-  last.stat.comm = process.images.back().comm;
-  last.command_line = process.images.back().command_line;
-  return display_name(last) + " (" + std::to_string(process.process.pid) + ")";
+// A process that was read in full at one end alone is compared by its counters
+// at both. Those know fewer kinds, so rows of these have no change.
+void fill_changes(const PeakInput& input, PeakReport& report) {
+  const ByCounters mixed = by_counters(*input.earlier, *input.sample);
+  const Composition now = mixed.after.empty()
+                              ? report.composition
+                              : compose(*input.sample, mixed.after);
+  const Composition before = compose(*input.earlier, mixed.before);
+  report.is_change_by_counters = !mixed.names.empty();
+  report.change_bytes = static_cast<int64_t>(now.total.pss) -
+                        static_cast<int64_t>(before.total.pss);
+  fill_changes(before, report.rows);
+  if (now.parts == report.composition.parts) return;
+  std::set<model::CounterKind> unclear;
+  for (const Composition* side : {&now, &before}) {
+    for (const Part& part : side->parts) {
+      if (part.bytes.bounded > 0) {
+        unclear.insert(model::counter_kind(part.category));
+      }
+    }
+  }
+  for (PeakRow& row : report.rows) {
+    if (unclear.contains(model::counter_kind(row.category))) {
+      row.change_bytes.reset();
+    }
+  }
 }
 
 // The group had far more from the beginning than the processes that were
@@ -120,7 +142,7 @@ bool has_others(const GroupMarks& marks, uint64_t first_seen_bytes) {
 
 bool has_others(const PeakInput& input) {
   return !input.timeline->points.empty() &&
-         has_others(input.group, seen_bytes(input.timeline->points.front()));
+         has_others(input.group, input.timeline->points.front().pss_bytes);
 }
 
 // The kernel's marks above what was seen, largest first.
@@ -133,7 +155,7 @@ std::vector<PeakMark> marks_of(const PeakInput& input) {
     if (process == input.processes->end() || process->id != maxima.process) {
       continue;
     }
-    marks.push_back({"VmHWM of " + image_name(*process),
+    marks.push_back({"VmHWM of " + recorded_name(*process),
                      *maxima.high_mark_bytes, maxima.resident_bytes.value_or(0),
                      false,
                      maxima.high_mark_bytes == maxima.first_high_mark_bytes});
@@ -147,7 +169,7 @@ std::vector<PeakMark> marks_of(const PeakInput& input) {
     if (group.path != *path || !group.peak_bytes) continue;
     uint64_t highest = 0;
     for (const TimelinePoint& point : input.timeline->points)
-      highest = std::max(highest, seen_bytes(point));
+      highest = std::max(highest, point.pss_bytes);
     // Others may have been in the group before us, and have set it.
     const uint64_t mark =
         std::max(*group.peak_bytes, input.group.highest_mark_bytes.value_or(0));
@@ -181,34 +203,7 @@ TimelinePoint point_of(const model::Sample& sample) {
   return point;
 }
 
-// Where a process outgrew the budget of the recording its shares were not read
-// any more, and the highest PSS is one of before. The kernel's counter of
-// resident pages tells; shared pages, which it counts for each, are no reason.
-size_t unread_peak(const model::Timeline& timeline, size_t best) {
-  const auto is_higher = [&](uint64_t bytes, size_t than) {
-    return bytes / 5 * 4 > timeline.points[than].resident_bytes;
-  };
-  size_t found = best;
-  for (size_t i = 0; i < timeline.points.size(); ++i) {
-    const TimelinePoint& point = timeline.points[i];
-    if (lacks_shares(point) && is_higher(point.resident_bytes, best) &&
-        point.resident_bytes > timeline.points[found].resident_bytes) {
-      found = i;
-    }
-  }
-  return found;
-}
-
 }  // namespace
-
-bool lacks_shares(const TimelinePoint& point) {
-  return point.scanned_count > 0 || point.undetailed_count > 0;
-}
-
-uint64_t seen_bytes(const TimelinePoint& point) {
-  return lacks_shares(point) ? std::max(point.pss_bytes, point.resident_bytes)
-                             : point.pss_bytes;
-}
 
 void GroupMarks::add(const model::Cgroup& group) {
   if (group.peak_bytes) {
@@ -275,8 +270,21 @@ std::optional<size_t> find_peak(const model::Timeline& timeline,
         is_of_machine(metric) ? *height < highest : *height > highest;
     if (is_better) best = i;
   }
-  return metric == PeakMetric::Pss && best ? unread_peak(timeline, *best)
-                                           : best;
+  return best;
+}
+
+std::string recorded_name(const model::RecordedProcess& process) {
+  // What has ended has no arguments any more.
+  auto called =
+      std::ranges::find_if(process.images.rbegin(), process.images.rend(),
+                           [](const model::RecordedImage& image) {
+                             return !image.command_line.empty();
+                           });
+  if (called == process.images.rend()) called = process.images.rbegin();
+  model::Process named;
+  named.stat.comm = called->comm;
+  named.command_line = called->command_line;
+  return display_name(named) + " (" + std::to_string(process.process.pid) + ")";
 }
 
 PeakReport make_peak_report(const PeakInput& input) {
@@ -297,7 +305,10 @@ PeakReport make_peak_report(const PeakInput& input) {
   if (input.earlier != nullptr) {
     report.change_since_ns = report.tick.monotonic_ns -
                              (*input.ticks)[input.earlier_index].monotonic_ns;
-    fill_changes(compose(*input.earlier), report.rows);
+    fill_changes(input, report);
+    std::erase_if(report.rows, [](const PeakRow& row) {
+      return row.bytes == Bytes() && !row.change_bytes;
+    });
   }
   if (input.timeline != nullptr) report.marks = marks_of(input);
   report.growing = input.growing;

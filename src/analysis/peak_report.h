@@ -24,13 +24,6 @@ enum class PeakMetric {
 std::string_view peak_metric_name(PeakMetric metric);
 bool is_of_machine(PeakMetric metric);
 
-// Whether shares of some process were not read: its pages were only scanned, or
-// not even that.
-bool lacks_shares(const model::TimelinePoint& point);
-// PSS; where shares were not read the kernel's own counter of resident pages,
-// which PSS cannot exceed.
-uint64_t seen_bytes(const model::TimelinePoint& point);
-
 // The first tick at which the metric was highest (least, of availability).
 // Empty when no tick knows it.
 std::optional<size_t> find_peak(const model::Timeline& timeline,
@@ -63,6 +56,10 @@ struct PeakReport {
   uint64_t elapsed_ns = 0;
   model::TimelinePoint point;
   std::vector<PeakRow> rows;  // add up to composition.total
+  // Of the whole, by the same means on both sides. A row has none where some
+  // process was read in full at one end alone.
+  std::optional<int64_t> change_bytes;
+  bool is_change_by_counters = false;  // in part: RSS where shares are unknown
   Composition composition;
   std::optional<uint64_t> change_since_ns;  // how long before; empty: no column
   std::vector<PeakMark> marks;
@@ -107,6 +104,9 @@ struct PeakInput {
 };
 
 PeakReport make_peak_report(const PeakInput& input);
+
+// As it was called last: "osm2pgsql (41877)".
+std::string recorded_name(const model::RecordedProcess& process);
 
 // The control group that all processes of a sample are in; empty where they are
 // in several, or in the one that everybody is in.

@@ -102,6 +102,8 @@ void Use::add(const Use& other) {
   swap_pss.add(other.swap_pss);
   hugetlb.add(other.hugetlb);
   kernel.add(other.kernel);
+  bounded_file_bytes += other.bounded_file_bytes;
+  bounded_shmem_bytes += other.bounded_shmem_bytes;
 }
 
 Use use_of(const Process& process, const KernelCosts& costs) {
@@ -134,8 +136,33 @@ Use use_of(const Process& process, const KernelCosts& costs) {
     return use;
   }
   set_memory(use, *process.rollup);
+  use.pss.has_estimate = process.is_estimated;
+  use.pss.has_bound = process.unsplit != model::ResidentCounters();
+  use.bounded_file_bytes = process.unsplit.file_bytes;
+  use.bounded_shmem_bytes = process.unsplit.shmem_bytes;
   return use;
 }
+
+namespace {
+
+// The bound of each process has all that it shares; together they have no more
+// than there is.
+void count_shared_once(const model::Sample& sample, Use& sum) {
+  if (!sample.machine) return;
+  const model::MemInfo& info = sample.machine->meminfo;
+  for (const auto& [bounded, limit] :
+       {std::pair(&sum.bounded_file_bytes, info.mapped_bytes),
+        std::pair(&sum.bounded_shmem_bytes, info.shmem_bytes)}) {
+    const uint64_t surplus = limit ? *bounded - std::min(*bounded, *limit) : 0;
+    *bounded -= surplus;
+    sum.pss.bytes -= surplus;
+    model::Amount& part =
+        bounded == &sum.bounded_file_bytes ? sum.pss_file : sum.pss_shmem;
+    part.bytes -= std::min(part.bytes, surplus);
+  }
+}
+
+}  // namespace
 
 std::vector<Use> uses_of(const model::Sample& sample,
                          const KernelCosts& costs) {
@@ -162,7 +189,10 @@ Use sum_of(const model::Sample& sample, const std::vector<Use>& uses,
     is_member[index] = true;
     if (is_exact && sample.sharing->is_unknown[index]) is_exact = false;
   }
-  if (!is_exact) return sum;
+  if (!is_exact) {
+    count_shared_once(sample, sum);
+    return sum;
+  }
   // The sum of the parts counts what they share among themselves; together
   // they hold each page once.
   const PageShares shares = shares_of(*sample.sharing, is_member);
@@ -206,9 +236,19 @@ void CategoryUse::add(const CategoryUse& other) {
   size_bytes += other.size_bytes;
   rss_bytes += other.rss_bytes;
   pss_bytes += other.pss_bytes;
+  bounded_bytes += other.bounded_bytes;
   private_bytes += other.private_bytes;
   swap_pss_bytes += other.swap_pss_bytes;
   mapping_count += other.mapping_count;
+}
+
+void CategoryUse::subtract(const CategoryUse& other) {
+  for (uint64_t CategoryUse::*part :
+       {&CategoryUse::rss_bytes, &CategoryUse::pss_bytes,
+        &CategoryUse::private_bytes, &CategoryUse::swap_pss_bytes,
+        &CategoryUse::bounded_bytes}) {
+    this->*part -= std::min(this->*part, other.*part);
+  }
 }
 
 void add_mapping(const model::Mapping& mapping, CategoryUse& use) {
@@ -216,7 +256,11 @@ void add_mapping(const model::Mapping& mapping, CategoryUse& use) {
   const uint64_t huge = model::hugetlb_bytes(fields).value_or(0);
   use.size_bytes += mapping.size_bytes();
   use.rss_bytes += fields.get_or_zero(SmapsField::Rss) + huge;
-  use.pss_bytes += fields.get_or_zero(SmapsField::Pss) + huge;
+  // Of pages that were only counted the resident ones are a bound.
+  const uint64_t bounded =
+      fields.has(SmapsField::Pss) ? 0 : fields.get_or_zero(SmapsField::Rss);
+  use.bounded_bytes += bounded;
+  use.pss_bytes += fields.get_or_zero(SmapsField::Pss) + bounded + huge;
   use.private_bytes += model::uss_bytes(fields).value_or(0) +
                        fields.get_or_zero(SmapsField::PrivateHugetlb);
   use.swap_pss_bytes += fields.get_or_zero(SmapsField::SwapPss);

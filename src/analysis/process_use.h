@@ -37,6 +37,9 @@ struct Use {
   model::Amount hugetlb;
   // Page tables, kernel stacks and, where descriptors were read, BPF objects.
   model::Amount kernel;
+  // Of PSS: resident pages that were never divided by those that share them.
+  uint64_t bounded_file_bytes = 0;
+  uint64_t bounded_shmem_bytes = 0;
 
   // PSS + hugetlb: the headline.
   model::Amount in_ram() const;
@@ -77,9 +80,12 @@ struct CategoryUse {
   uint64_t pss_bytes = 0;  // hugetlb counts in full: the kernel does not divide
   uint64_t private_bytes = 0;
   uint64_t swap_pss_bytes = 0;
+  uint64_t bounded_bytes = 0;  // of pss: only this bound is known
   uint64_t mapping_count = 0;
   // Adds the numbers; the category stays.
   void add(const CategoryUse& other);
+  // No less than nothing: what is taken may be of an earlier moment.
+  void subtract(const CategoryUse& other);
   bool operator==(const CategoryUse&) const = default;
 };
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "analysis/peak_report.h"
 #include "analysis/process_use.h"
 
 namespace tidemark::analysis {
@@ -26,8 +27,8 @@ class DenseSum {
   void add(const std::vector<BandPoint>& points) {
     BandShares before;
     for (const BandPoint& point : points) {
-      // Unsigned on purpose: a fall wraps, and adding it up wraps back.
-      add_difference(point.shares, before, deltas_[point.tick_index]);
+      deltas_[point.tick_index].add(point.shares);
+      deltas_[point.tick_index].subtract(before);
       before = point.shares;
     }
   }
@@ -37,30 +38,21 @@ class DenseSum {
     BandShares sum;
     for (size_t i = 0; i < deltas_.size(); ++i) {
       if (deltas_[i] == BandShares()) continue;
-      add_difference(deltas_[i], BandShares(), sum);
+      sum.add(deltas_[i]);
       told.push_back({i, sum});
     }
     return told;
   }
 
  private:
-  static void add_difference(const BandShares& now, const BandShares& before,
-                             BandShares& sum) {
-    sum.rss_bytes += now.rss_bytes - before.rss_bytes;
-    sum.pss_bytes += now.pss_bytes - before.pss_bytes;
-    sum.private_bytes += now.private_bytes - before.private_bytes;
-    sum.swap_bytes += now.swap_bytes - before.swap_bytes;
-    sum.scanned_bytes += now.scanned_bytes - before.scanned_bytes;
-  }
-
   std::vector<BandShares> deltas_;
 };
 
 uint64_t highest(const TimelineBand& band) {
   uint64_t most = 0;
   for (const BandPoint& point : band.points) {
-    most = std::max({most, point.shares.pss_bytes + point.shares.scanned_bytes,
-                     point.shares.rss_bytes / 64, point.shares.swap_bytes});
+    most = std::max({most, point.shares.pss_bytes, point.shares.rss_bytes / 64,
+                     point.shares.swap_bytes});
   }
   return most;
 }
@@ -143,30 +135,16 @@ class Maker {
       report_.ticks.push_back({tick.id, elapsed(tick.monotonic_ns),
                                point.resident_bytes, point.pss_bytes,
                                point.process_count, point.undetailed_count,
-                               point.scanned_count, 0, point.traced_bytes});
+                               point.scanned_count, point.bounded_bytes,
+                               point.estimated_bytes, point.traced_bytes});
     }
   }
 
-  // What was only scanned is as much as it can be: without it a process that
-  // grows beyond the budget of the recording would seem to vanish.
   void find_peak() {
-    for (const TimelineBand& band : report_.kinds) {
-      for (size_t i = 0; i < band.points.size(); ++i) {
-        const size_t end = i + 1 < band.points.size()
-                               ? band.points[i + 1].tick_index
-                               : report_.ticks.size();
-        for (size_t at = band.points[i].tick_index; at < end; ++at)
-          report_.ticks[at].scanned_bytes +=
-              band.points[i].shares.scanned_bytes;
-      }
-    }
-    const auto height = [](const TimelineTick& tick) {
-      return tick.pss_bytes + tick.scanned_bytes;
-    };
-    const auto highest = std::ranges::max_element(report_.ticks, {}, height);
-    if (highest != report_.ticks.end()) {
-      report_.peak_index = static_cast<size_t>(highest - report_.ticks.begin());
-    }
+    const std::optional<size_t> peak =
+        analysis::find_peak(*input_.timeline, PeakMetric::Pss);
+    const auto drawn = std::ranges::lower_bound(input_.drawn, peak.value_or(0));
+    report_.peak_index = static_cast<size_t>(drawn - input_.drawn.begin());
   }
 
   // In stack order.

@@ -56,7 +56,8 @@ struct TimelineTick {
   uint32_t process_count = 0;
   uint32_t undetailed_count = 0;
   uint32_t scanned_count = 0;
-  uint64_t scanned_bytes = 0;  // as in model::BandShares
+  uint64_t bounded_bytes = 0;    // as in model::BandShares
+  uint64_t estimated_bytes = 0;  // the same
   std::optional<uint64_t> traced_bytes;
 };
 
@@ -93,7 +94,7 @@ struct TimelineReport {
   uint64_t missed_count = 0;
   uint64_t elapsed_ns = 0;
   std::vector<TimelineTick> ticks;  // that are drawn
-  size_t peak_index = 0;            // of them; by PSS and what was only scanned
+  size_t peak_index = 0;            // of them, by PSS
   // Each adds up to the whole at each tick; those after the kinds are empty
   // where they were not asked for.
   std::vector<TimelineBand> kinds;

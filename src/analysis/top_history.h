@@ -34,7 +34,7 @@ TopMachine top_machine(const SystemReport& report,
 struct TopKinds {
   std::array<uint64_t, model::kCategoryCount> pss_bytes{};
   uint64_t swap_bytes = 0;
-  bool is_bound = false;  // as in TopTimelinePoint
+  uint64_t bounded_bytes = 0;  // as in TopTimelinePoint
 };
 
 // Columns of time; empty where nothing was known.

@@ -26,14 +26,14 @@ namespace tidemark::analysis {
 // What is known of a process beyond the sample; parallel to its processes.
 struct TopDetail {
   std::optional<uint64_t> read_ns;  // monotonic: when its mappings were read
-  std::vector<CategoryUse> kinds;   // of those mappings
+  std::vector<CategoryUse> kinds;   // best values, of now
   // shared_ptr: snapshots share them until they are read anew.
   std::shared_ptr<const std::vector<TopMapping>> largest;
   // Those kinds that have grown in the last minutes, where they are known.
   std::vector<KindGrowth> grown;
-  // One read of its shares would stall it: its pages were only counted, and of
-  // the kinds only RSS is known.
-  bool is_scanned = false;
+  // Some of it was never read in full: of that only a bound is known, its
+  // resident pages.
+  bool is_bound = false;
 };
 
 struct TopRecording {

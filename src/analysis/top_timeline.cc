@@ -64,11 +64,8 @@ TopTimeline make_top_timeline(const model::Timeline& timeline,
     TopTimelinePoint point;
     point.elapsed_ns = ticks[i].monotonic_ns - ticks.front().monotonic_ns;
     const model::TimelinePoint& read = timeline.points[i];
-    // A recording keeps sums: of whom the pages were only scanned is not in
-    // them, so all are bounded by RSS.
-    point.is_bound = read.scanned_count > 0;
-    point.kinds =
-        point.is_bound ? read.category_rss_bytes : read.category_pss_bytes;
+    point.bounded_bytes = read.bounded_bytes;
+    point.kinds = read.category_pss_bytes;
     point.swap_bytes = read.swap_bytes;
     point.is_after_gap = gaps_before.contains(ticks[i].id);
     out.points.push_back(point);

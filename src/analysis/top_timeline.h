@@ -21,9 +21,9 @@ struct TopTimelinePoint {
   std::array<uint64_t, model::kCategoryCount> kinds{};
   uint64_t swap_bytes = 0;
   bool is_after_gap = false;  // a reading before it was due and did not come
-  // The pages of some were counted without their shares: of those it is RSS,
-  // which PSS cannot exceed.
-  bool is_bound = false;
+  // Of the sum: what was never divided by those that share it.
+  uint64_t bounded_bytes = 0;
+  bool is_bound() const { return bounded_bytes > 0; }
   uint64_t sum() const;
 };
 

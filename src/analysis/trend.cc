@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
+
+#include "analysis/peak_report.h"
 
 namespace tidemark::analysis {
 namespace {
 
-// Slopes of all pairs are quadratic; so many points are enough for a median.
-constexpr size_t kMostPoints = 200;
 constexpr size_t kLeastPoints = 10;
 
 // What is worth a line: a mebibyte and a twentieth of what was there.
@@ -20,10 +22,10 @@ constexpr double kLeastRising = 0.6;
 constexpr uint64_t kLeastRises = 3;
 
 std::vector<TrendPoint> thinned(const std::vector<TrendPoint>& points) {
-  if (points.size() <= kMostPoints) return points;
+  if (points.size() <= kMostTrendPoints) return points;
   std::vector<TrendPoint> few;
-  for (size_t i = 0; i < kMostPoints; ++i)
-    few.push_back(points[i * (points.size() - 1) / (kMostPoints - 1)]);
+  for (size_t i = 0; i < kMostTrendPoints; ++i)
+    few.push_back(points[i * (points.size() - 1) / (kMostTrendPoints - 1)]);
   return few;
 }
 
@@ -63,29 +65,6 @@ double fit_of(const std::vector<TrendPoint>& points) {
   return xx > 0 && yy > 0 ? xy * xy / (xx * yy) : 0;
 }
 
-double seconds_at(const std::vector<model::RecordedTick>& ticks, size_t i) {
-  return static_cast<double>(ticks[i].monotonic_ns - ticks[0].monotonic_ns) /
-         1e9;
-}
-
-// Values hold from one change to the next, so a point for each tick.
-std::vector<TrendPoint> filled(const model::Series& series,
-                               const std::vector<model::RecordedTick>& ticks) {
-  std::vector<TrendPoint> points;
-  auto next = series.points.begin();
-  double value = 0;
-  bool has_begun = false;
-  for (size_t i = 0; i < ticks.size(); ++i) {
-    while (next != series.points.end() && next->first <= ticks[i].id) {
-      value = static_cast<double>(next->second);
-      has_begun = true;
-      ++next;
-    }
-    if (has_begun) points.emplace_back(seconds_at(ticks, i), value);
-  }
-  return points;
-}
-
 bool is_worth_telling(const Trend& trend) {
   return trend.bytes_per_second > 0 && trend.growth_bytes > kLeastGrowthBytes &&
          trend.growth_bytes * kLeastGrowthShare >
@@ -94,18 +73,169 @@ bool is_worth_telling(const Trend& trend) {
          trend.rise_count >= kLeastRises;
 }
 
-// A category that grows by one object alone says nothing that the object does
-// not say better.
-void drop_explained(std::vector<Trend>& growing) {
-  const std::vector<Trend> all = growing;
-  std::erase_if(growing, [&](const Trend& whole) {
-    if (!whole.name.empty()) return false;
-    return std::ranges::any_of(all, [&](const Trend& one) {
-      return !one.name.empty() && one.category == whole.category &&
-             one.growth_bytes * 10 >= whole.growth_bytes * 9;
-    });
-  });
+using Values = std::vector<uint64_t>;  // at each time
+
+Values values_of(const model::Band& band, uint64_t model::BandShares::*of,
+                 size_t count) {
+  Values values(count);
+  for (size_t i = 0; i < band.points.size(); ++i) {
+    const size_t end =
+        i + 1 < band.points.size() ? band.points[i + 1].tick_index : count;
+    std::fill(
+        values.begin() + static_cast<ptrdiff_t>(band.points[i].tick_index),
+        values.begin() + static_cast<ptrdiff_t>(end),
+        band.points[i].shares.*of);
+  }
+  return values;
 }
+
+void add_to(Values& sum, const Values& more) {
+  if (sum.empty()) sum.resize(more.size());
+  for (size_t i = 0; i < more.size(); ++i)
+    sum[i] += more[i];
+}
+
+// One process over the times.
+struct Life {
+  Values resident;  // of all its memory
+  size_t first = 0;
+  bool has_memory_at_end = false;
+  bool is_bounded = false;  // somewhere on the way
+};
+
+class GrowthFinder {
+ public:
+  explicit GrowthFinder(const GrowthInput& input)
+      : input_(input), count_(input.times_ns.size()) {}
+
+  std::vector<Trend> find() {
+    if (count_ == 0 || input_.bands == nullptr) return {};
+    find_lives();
+    add_processes();
+    add_sums();
+    drop_explained();
+    std::ranges::stable_sort(growing_, std::greater<>(), &Trend::growth_bytes);
+    return std::move(growing_);
+  }
+
+ private:
+  void find_lives() {
+    for (const model::Band& band : input_.bands->by_process) {
+      Life& life = lives_[*band.process];
+      add_to(life.resident,
+             values_of(band, &model::BandShares::rss_bytes, count_));
+      life.is_bounded |=
+          std::ranges::any_of(band.points, [](const model::BandPoint& point) {
+            return point.shares.bounded_bytes > 0;
+          });
+    }
+    for (auto& [id, life] : lives_) {
+      const auto first = std::ranges::find_if(
+          life.resident, [](uint64_t bytes) { return bytes > 0; });
+      life.first = static_cast<size_t>(first - life.resident.begin());
+      life.has_memory_at_end = life.resident.back() > 0;
+    }
+  }
+
+  bool lives_throughout(const Life& life) const {
+    return life.first == 0 && life.has_memory_at_end;
+  }
+
+  // What a process does at its start is not what it goes on doing.
+  bool lives_long(const Life& life) const {
+    return life.has_memory_at_end && life.first <= count_ / 2;
+  }
+
+  void add(const Values& values, size_t first, Trend labels) {
+    std::vector<TrendPoint> points;
+    for (size_t i = first; i < count_; ++i) {
+      points.emplace_back(
+          static_cast<double>(input_.times_ns[i] - input_.times_ns[0]) / 1e9,
+          static_cast<double>(values[i]));
+    }
+    std::optional<Trend> trend = trend_of(points);
+    if (!trend || !is_worth_telling(*trend)) return;
+    trend->category = labels.category;
+    trend->name = std::move(labels.name);
+    trend->process = std::move(labels.process);
+    trend->is_resident = labels.is_resident;
+    growing_.push_back(std::move(*trend));
+  }
+
+  std::string name_of(int64_t id) const {
+    auto found = std::ranges::lower_bound(*input_.processes, id, {},
+                                          &model::RecordedProcess::id);
+    return found != input_.processes->end() && found->id == id
+               ? recorded_name(*found)
+               : std::string();
+  }
+
+  void add_processes() {
+    for (const auto& [id, life] : lives_) {
+      if (!lives_long(life) || !life.is_bounded) continue;
+      Trend labels;
+      labels.process = name_of(id);
+      labels.is_resident = true;
+      add(life.resident, life.first, labels);
+    }
+    if (lives_.size() < 2) return;
+    for (const model::Band& band : input_.bands->by_process) {
+      const Life& life = lives_.at(*band.process);
+      if (!lives_long(life) || life.is_bounded) continue;
+      Trend labels;
+      labels.category = band.category;
+      labels.process = name_of(*band.process);
+      add(values_of(band, &model::BandShares::pss_bytes, count_), life.first,
+          labels);
+    }
+  }
+
+  // Over those that were known at both ends. Objects are of all processes
+  // together, so they can tell only where these are all there are.
+  void add_sums() {
+    std::map<model::Category, Values> sums;
+    bool is_all = true;
+    for (const model::Band& band : input_.bands->by_process) {
+      const Life& life = lives_.at(*band.process);
+      const bool is_known = lives_throughout(life) && !life.is_bounded;
+      is_all &= is_known;
+      if (!is_known) continue;
+      add_to(sums[band.category],
+             values_of(band, &model::BandShares::pss_bytes, count_));
+    }
+    for (const auto& [category, values] : sums) {
+      Trend labels;
+      labels.category = category;
+      add(values, 0, labels);
+    }
+    if (!is_all) return;
+    for (const model::Band& band : input_.bands->by_object) {
+      Trend labels;
+      labels.category = band.category;
+      labels.name = band.name;
+      add(values_of(band, &model::BandShares::pss_bytes, count_), 0, labels);
+    }
+  }
+
+  // A category that grows by one object or one process alone says nothing that
+  // these do not say better.
+  void drop_explained() {
+    const std::vector<Trend> all = growing_;
+    std::erase_if(growing_, [&](const Trend& whole) {
+      if (!whole.name.empty() || !whole.process.empty()) return false;
+      return std::ranges::any_of(all, [&](const Trend& one) {
+        return (!one.name.empty() || !one.process.empty()) &&
+               one.category == whole.category &&
+               one.growth_bytes * 10 >= whole.growth_bytes * 9;
+      });
+    });
+  }
+
+  const GrowthInput& input_;
+  size_t count_;
+  std::map<int64_t, Life> lives_;  // by process
+  std::vector<Trend> growing_;
+};
 
 }  // namespace
 
@@ -139,35 +269,8 @@ std::optional<Trend> trend_of(const std::vector<TrendPoint>& points) {
   return trend;
 }
 
-std::vector<Trend> find_growing(const model::Timeline& timeline,
-                                const std::vector<model::Series>& series,
-                                const std::vector<model::RecordedTick>& ticks) {
-  std::vector<Trend> growing;
-  if (ticks.size() != timeline.points.size() || ticks.empty()) return growing;
-  for (model::Category category : model::kCategories) {
-    std::vector<TrendPoint> points;
-    for (size_t i = 0; i < ticks.size(); ++i) {
-      points.emplace_back(
-          seconds_at(ticks, i),
-          static_cast<double>(
-              timeline.points[i]
-                  .category_pss_bytes[static_cast<size_t>(category)]));
-    }
-    std::optional<Trend> trend = trend_of(points);
-    if (!trend || !is_worth_telling(*trend)) continue;
-    trend->category = category;
-    growing.push_back(*trend);
-  }
-  for (const model::Series& one : series) {
-    std::optional<Trend> trend = trend_of(filled(one, ticks));
-    if (!trend || !is_worth_telling(*trend)) continue;
-    trend->category = one.category;
-    trend->name = one.name;
-    growing.push_back(*trend);
-  }
-  drop_explained(growing);
-  std::ranges::stable_sort(growing, std::greater<>(), &Trend::growth_bytes);
-  return growing;
+std::vector<Trend> find_growing(const GrowthInput& input) {
+  return GrowthFinder(input).find();
 }
 
 }  // namespace tidemark::analysis

@@ -19,7 +19,12 @@ using TrendPoint = std::pair<double, double>;
 
 struct Trend {
   model::Category category = model::Category::Anon;
-  std::string name;             // of the object; empty for a whole category
+  std::string name;  // of the object; empty for a whole category
+  // Where it is one process among several: "python3 app.py (812)".
+  std::string process;
+  // Its shares were not read at both ends: all its resident memory, of
+  // whatever category.
+  bool is_resident = false;
   double bytes_per_second = 0;  // the median of all slopes (Theil-Sen)
   double r_squared = 0;         // of the straight line through all points
   double rising_share = 0;      // of the steps that were not level
@@ -35,10 +40,18 @@ struct Trend {
 // The trend of one series; empty when there is too little to tell.
 std::optional<Trend> trend_of(const std::vector<TrendPoint>& points);
 
-// Those that grow steadily and by a share worth telling, strongest first: whole
-// categories and single objects.
-std::vector<Trend> find_growing(const model::Timeline& timeline,
-                                const std::vector<model::Series>& series,
-                                const std::vector<model::RecordedTick>& ticks);
+// A trend is of so few moments that the slopes of all pairs are soon compared.
+inline constexpr size_t kMostTrendPoints = 200;
+
+struct GrowthInput {
+  const model::Bands* bands = nullptr;  // at the times
+  std::vector<uint64_t> times_ns;
+  const std::vector<model::RecordedProcess>* processes = nullptr;
+};
+
+// What grows steadily and by a share worth telling, strongest first: kinds of
+// memory of a process, objects, whole categories. Only what was known at both
+// ends counts, by the same means: what was first read in between has not grown.
+std::vector<Trend> find_growing(const GrowthInput& input);
 
 }  // namespace tidemark::analysis

@@ -34,6 +34,12 @@ struct LastImage {
 
 }  // namespace
 
+bool all_have(const std::vector<Mapping>& mappings, model::SmapsField field) {
+  return std::ranges::all_of(mappings, [&](const Mapping& mapping) {
+    return mapping.fields.has(field);
+  });
+}
+
 WatcherListing watcher_listing(const std::vector<Mapping>& mappings,
                                model::SmapsField field) {
   WatcherListing listing;

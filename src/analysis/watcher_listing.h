@@ -20,6 +20,10 @@ struct WatcherListing {
   uint64_t sum_bytes = 0;
 };
 
+// Whether all of them have it: those that were only scanned lack PSS.
+bool all_have(const std::vector<model::Mapping>& mappings,
+              model::SmapsField field);
+
 WatcherListing watcher_listing(const std::vector<model::Mapping>& mappings,
                                model::SmapsField field);
 

@@ -89,7 +89,7 @@ base::Result<Side> living_side(const DiffCommandOptions& options,
   }
   Side side;
   side.label = "now, " + base::rfc3339(sample.started_realtime_ns);
-  side.composition = analysis::compose(sample);
+  side.sample = std::move(sample);
   return side;
 }
 

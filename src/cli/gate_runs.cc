@@ -81,6 +81,13 @@ void take_recorded(const store::Recording& recording, GateMetric metric,
         " not read in full at the peak; try --metric rss");
     return;
   }
+  if (point.estimated_bytes > 0) {
+    run.bytes = model::unknown<uint64_t>(
+        base::long_size(point.estimated_bytes) +
+        " of the peak is an estimate: not all was read in full at that "
+        "moment; try --metric rss");
+    return;
+  }
   run.bytes = model::known(point.pss_bytes);
   run.source = "the highest PSS recorded, every " +
                base::long_duration(recording.info().period_ns);

@@ -62,6 +62,19 @@ base::Result<ExitCode> print_watcher_machine(const PeakCommandOptions& options,
   return ExitCode::Done;
 }
 
+std::string watcher_metric(const model::Process& process, bool is_pss_asked,
+                           bool by_pss) {
+  std::string metric = by_pss ? "Pss" : "Rss";
+  if (is_pss_asked && !by_pss) {
+    metric += ", which Pss does not exceed: it was not read";
+  }
+  if (process.is_estimated) {
+    metric += ", estimated: read " + base::long_duration(process.split_age_ns) +
+              " before";
+  }
+  return metric;
+}
+
 base::Result<ExitCode> print_watcher_listing(const PeakCommandOptions& options,
                                              const store::Recording& recording,
                                              const store::ProcessSet& chosen,
@@ -83,14 +96,17 @@ base::Result<ExitCode> print_watcher_listing(const PeakCommandOptions& options,
   for (const model::RecordedProcess& recorded : recording.processes()) {
     if (recorded.process == process.id) id = recorded.id;
   }
-  const bool by_pss = options.process_metric == PeakMetric::Pss;
+  const bool is_pss_asked = options.process_metric == PeakMetric::Pss;
+  const bool by_pss =
+      is_pss_asked &&
+      analysis::all_have(*process.mappings, model::SmapsField::Pss);
   view::WatcherHead head;
   head.pid = process.id.pid;
   head.process_id = id;
   head.name = process.stat.comm;
   head.measurement_id = (id << 32) + tick.id;
   head.time = base::local_time(tick.realtime_ns);
-  head.metric = by_pss ? "Pss" : "Rss";
+  head.metric = watcher_metric(process, is_pss_asked, by_pss);
   const analysis::WatcherListing listing = analysis::watcher_listing(
       *process.mappings,
       by_pss ? model::SmapsField::Pss : model::SmapsField::Rss);
@@ -109,7 +125,7 @@ base::Result<ExitCode> print_growth(const PeakCommandOptions& options,
     return base::fail(ErrorKind::Misused, "--growth needs two moments",
                       "tidemark peak FILE --growth 00:10:00 00:20:00");
   }
-  analysis::Composition sides[2];
+  model::Sample sides[2];
   for (size_t i = 0; i < 2; ++i) {
     base::Result<size_t> index =
         find_moment_or_peak(recording, options.words[i + 1]);
@@ -117,10 +133,9 @@ base::Result<ExitCode> print_growth(const PeakCommandOptions& options,
     base::Result<model::Sample> sample =
         recording.sample_at(recording.ticks()[*index].id, chosen);
     if (!sample) return sample.error();
-    sides[i] = analysis::compose(*sample);
+    sides[i] = std::move(*sample);
   }
-  analysis::DiffReport report =
-      analysis::make_diff_report(std::move(sides[0]), std::move(sides[1]));
+  analysis::DiffReport report = analysis::compare_samples(sides[0], sides[1]);
   report.before_label = options.words[1];
   report.after_label = options.words[2];
   return write_report(

@@ -26,14 +26,20 @@ base::Result<size_t> RecordedPeak::index(const RecordedPeakOptions& options) {
 }
 
 base::Result<std::vector<analysis::Trend>> RecordedPeak::growing() {
-  // What was never a mebibyte cannot have grown by one.
-  constexpr uint64_t kLeastBytes = uint64_t{1} << 20;
-  base::Result<std::vector<model::Series>> series =
-      recording_.series(processes_, kLeastBytes);
-  if (!series) return series.error();
-  base::Result<const model::Timeline*> heights = timeline();
-  if (!heights) return heights.error();
-  return analysis::find_growing(**heights, *series, recording_.ticks());
+  const std::vector<model::RecordedTick>& ticks = recording_.ticks();
+  const size_t count = std::min(ticks.size(), analysis::kMostTrendPoints);
+  analysis::GrowthInput input;
+  std::vector<int64_t> ids;
+  for (size_t i = 0; i < count; ++i) {
+    const size_t index = count < 2 ? 0 : i * (ticks.size() - 1) / (count - 1);
+    ids.push_back(ticks[index].id);
+    input.times_ns.push_back(ticks[index].monotonic_ns);
+  }
+  base::Result<model::Bands> bands = recording_.bands(processes_, ids);
+  if (!bands) return bands.error();
+  input.bands = &*bands;
+  input.processes = &recording_.processes();
+  return analysis::find_growing(input);
 }
 
 base::Status RecordedPeak::find_group_marks(analysis::PeakInput& input) const {

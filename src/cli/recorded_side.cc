@@ -24,7 +24,7 @@ base::Result<analysis::DiffCourse> course_of(const store::Recording& recording,
   for (size_t i = 0; i < ticks.size(); ++i) {
     const uint64_t now = ticks[i].monotonic_ns;
     points.push_back({now - std::min(now, ticks[0].monotonic_ns),
-                      analysis::seen_bytes(timeline->points[i])});
+                      timeline->points[i].pss_bytes});
   }
   analysis::DiffCourse course;
   course.span_ns = points.back().time_ns;
@@ -47,9 +47,9 @@ base::Result<Side> recorded_side(const store::Recording& recording,
   Side side;
   side.label = recording.path() + " at " + moment + ", " +
                base::rfc3339(tick.realtime_ns);
-  side.composition = analysis::compose(*sample);
   for (const model::Process& process : sample->processes)
     side.names.insert(analysis::display_name(process));
+  side.sample = std::move(*sample);
   if (course == SideCourse::LeftOut) return side;
   base::Result<analysis::DiffCourse> told =
       course_of(recording, chosen, *index);
@@ -59,8 +59,8 @@ base::Result<Side> recorded_side(const store::Recording& recording,
 }
 
 analysis::DiffReport compare_sides(Side before, Side after) {
-  analysis::DiffReport report = analysis::make_diff_report(
-      std::move(before.composition), std::move(after.composition));
+  analysis::DiffReport report =
+      analysis::compare_samples(before.sample, after.sample);
   report.before_label = std::move(before.label);
   report.after_label = std::move(after.label);
   report.before_course = std::move(before.course);

@@ -6,16 +6,16 @@
 #include <set>
 #include <string>
 
-#include "analysis/composition.h"
 #include "analysis/diff_report.h"
 #include "base/result.h"
+#include "model/sample.h"
 #include "store/recording.h"
 
 namespace tidemark::cli {
 
 struct Side {
   std::string label;
-  analysis::Composition composition;
+  model::Sample sample;
   std::optional<analysis::DiffCourse> course;
   std::set<std::string> names;  // of its processes
 };

@@ -163,16 +163,9 @@ base::Result<std::string> ReportParts::timeline(Layout layout) {
   return view::timeline_json(analysis::make_timeline_report(*input), layout);
 }
 
-// The stored sums are of all processes, and do not tell what of them was only
-// scanned.
+// The stored sums are of all processes.
 base::Result<std::string> ReportParts::kinds(Layout layout) {
-  const bool is_told =
-      chosen_.empty() &&
-      std::ranges::none_of(recording_.ticks(),
-                           [](const model::RecordedTick& tick) {
-                             return tick.scanned_count > 0;
-                           });
-  if (!is_told) return timeline(layout);
+  if (!chosen_.empty()) return timeline(layout);
   base::Result<analysis::TimelineInput> input = timeline_head();
   if (!input) return input.error();
   base::Result<std::vector<model::Band>> kinds =

@@ -67,6 +67,17 @@ struct ProcessStatus {
   bool operator==(const ProcessStatus&) const = default;
 };
 
+// What a process has resident by the kernel's own counters, by what the pages
+// are of; huge pages and swap stand beside.
+struct ResidentCounters {
+  uint64_t anon_bytes = 0;
+  uint64_t file_bytes = 0;
+  uint64_t shmem_bytes = 0;
+  uint64_t huge_bytes = 0;
+  uint64_t swap_bytes = 0;
+  bool operator==(const ResidentCounters&) const = default;
+};
+
 // Open descriptors by what they refer to.
 struct DescriptorCount {
   std::string kind;  // "file", "socket", "pipe", "memfd", "eventfd", …
@@ -113,6 +124,13 @@ struct Process {
   Reading<SmapsFields> rollup;
   std::vector<ImageSpan> images;           // with the mappings, where readable
   Reading<std::vector<Mapping>> mappings;  // only when asked for
+  // How long before this moment its mappings were read, and whether they are
+  // scaled to the counters of this moment since (see model/best_known.h).
+  uint64_t split_age_ns = 0;
+  bool is_estimated = false;
+  // Resident now, of kinds that the mappings had nothing of when they were
+  // read: only this bound is known.
+  ResidentCounters unsplit;
   // What each of them is, where that was decided when they were recorded: the
   // threads that told it are no longer there to ask.
   std::vector<RegionKind> kinds;

@@ -36,6 +36,9 @@ struct Amount {
   uint64_t bytes = 0;
   bool has_known = false;
   bool has_unknown = false;
+  // Of some part only an upper bound is known, or an estimate: those are in it.
+  bool has_bound = false;
+  bool has_estimate = false;
 
   bool is_unknown() const { return !has_known && has_unknown; }
   bool is_lower_bound() const { return has_known && has_unknown; }
@@ -57,6 +60,8 @@ struct Amount {
     bytes += other.bytes;
     has_known = has_known || other.has_known;
     has_unknown = has_unknown || other.has_unknown;
+    has_bound = has_bound || other.has_bound;
+    has_estimate = has_estimate || other.has_estimate;
   }
 
   bool operator==(const Amount&) const = default;

@@ -16,13 +16,15 @@ struct TimelinePoint {
   int64_t tick = 0;
   // Over the mappings of all chosen processes; hugetlb is in each.
   uint64_t rss_bytes = 0;
-  uint64_t pss_bytes = 0;
+  uint64_t pss_bytes = 0;  // the best value (model/best_known.h)
   uint64_t private_bytes = 0;
   uint64_t swap_bytes = 0;
-  uint64_t resident_bytes = 0;  // the kernel's own counter: statm
-  uint32_t process_count = 0;   // with memory
+  uint64_t bounded_bytes = 0;    // of pss: only this bound is known
+  uint64_t estimated_bytes = 0;  // of pss: scaled since it was read
+  uint64_t resident_bytes = 0;   // the kernel's own counter: statm
+  uint32_t process_count = 0;    // with memory
   // Of them those whose mappings were not read yet, or may not be, and those
-  // whose pages were only scanned: they add nothing to pss and private.
+  // whose pages were only scanned: their part of pss is bounded.
   uint32_t undetailed_count = 0;
   uint32_t scanned_count = 0;
   std::array<uint64_t, kCategoryCount> category_pss_bytes{};
@@ -39,12 +41,29 @@ struct Timeline {
 
 struct BandShares {
   uint64_t rss_bytes = 0;
-  uint64_t pss_bytes = 0;
+  uint64_t pss_bytes = 0;  // the best value
   uint64_t private_bytes = 0;
   uint64_t swap_bytes = 0;
-  // RSS of what was only scanned: of it no share is known, so pss and private
-  // have nothing.
-  uint64_t scanned_bytes = 0;
+  uint64_t bounded_bytes = 0;    // of pss, as in TimelinePoint
+  uint64_t estimated_bytes = 0;  // of pss
+
+  void add(const BandShares& other) {
+    rss_bytes += other.rss_bytes;
+    pss_bytes += other.pss_bytes;
+    private_bytes += other.private_bytes;
+    swap_bytes += other.swap_bytes;
+    bounded_bytes += other.bounded_bytes;
+    estimated_bytes += other.estimated_bytes;
+  }
+  // Unsigned on purpose: a fall wraps, and adding it up wraps back.
+  void subtract(const BandShares& other) {
+    rss_bytes -= other.rss_bytes;
+    pss_bytes -= other.pss_bytes;
+    private_bytes -= other.private_bytes;
+    swap_bytes -= other.swap_bytes;
+    bounded_bytes -= other.bounded_bytes;
+    estimated_bytes -= other.estimated_bytes;
+  }
   bool operator==(const BandShares&) const = default;
 };
 
@@ -69,14 +88,6 @@ struct Band {
 struct Bands {
   std::vector<Band> by_process;  // and category
   std::vector<Band> by_object;
-};
-
-// One kind of memory over time: an object (a file, a heap) over all chosen
-// processes.
-struct Series {
-  Category category = Category::Anon;
-  std::string name;  // of the object; empty for a whole category
-  std::vector<std::pair<int64_t, uint64_t>> points;  // tick, PSS in bytes
 };
 
 }  // namespace tidemark::model

@@ -32,11 +32,11 @@ constexpr std::string_view kNumbers =
     "c.shared_clean, c.shared_dirty, c.private_clean, c.private_dirty, "
     "c.referenced, c.anonymous, c.swap, c.rss";
 
-// The same without what no sum needs: pss_dirty, referenced, anonymous.
+// The same without what no sum needs: pss_dirty, referenced.
 constexpr std::string_view kSumNumbers =
     "c.epoch, c.process, c.tick, c.no, c.trait, c.size, c.pss, NULL, "
     "c.shared_clean, c.shared_dirty, c.private_clean, c.private_dirty, "
-    "NULL, NULL, c.swap, c.rss";
+    "NULL, c.anonymous, c.swap, c.rss";
 
 // Of kNumbers.
 constexpr size_t kNumberCount = 16;

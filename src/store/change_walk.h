@@ -43,6 +43,7 @@ struct ChangeRow {
   int64_t private_kib() const {
     return fields_kib[4] == kUnknown ? kUnknown : fields_kib[4] + fields_kib[5];
   }
+  int64_t anonymous_kib() const { return fields_kib[7]; }
   int64_t swap_kib() const { return fields_kib[8]; }
   bool is_end() const { return size_kib == 0; }
 };

@@ -44,4 +44,31 @@ std::optional<DetailReading> DetailPlan::last(int64_t tick) const {
   return extra;
 }
 
+// What the plan in force has had read up to the tick, but for what was left
+// out: all before that is known already.
+void DetailCursor::take_due(int64_t tick) {
+  if (in_force_ == nullptr || tick < in_force_->tick) return;
+  const int64_t due = in_force_->tick + (tick - in_force_->tick) /
+                                            in_force_->step * in_force_->step;
+  if (due != left_out_) last_ = std::max(last_.value_or(due), due);
+}
+
+std::optional<int64_t> DetailCursor::last(int64_t tick) {
+  tick = std::min(tick, DetailPlan::kMostTicks);
+  for (; next_row_ < plan_->rows_.size(); ++next_row_) {
+    const DetailPlan::Row& row = plan_->rows_[next_row_];
+    if (row.tick > tick) break;
+    take_due(row.tick - 1);
+    const bool is_read = row.tier != DetailTier::Counters;
+    if (is_read) {
+      last_ = row.tick;
+    } else {
+      left_out_ = row.tick;
+    }
+    if (row.step > 0) in_force_ = is_read ? &row : nullptr;
+  }
+  take_due(tick);
+  return last_;
+}
+
 }  // namespace tidemark::store

@@ -29,6 +29,7 @@ class DetailPlan {
   std::optional<DetailReading> last(int64_t tick) const;
 
  private:
+  friend class DetailCursor;
   // More than any recording has, and sums of them are numbers.
   static constexpr int64_t kMostTicks = int64_t{1} << 48;
   struct Row {
@@ -41,6 +42,24 @@ class DetailPlan {
   const Row* exception_at(int64_t tick) const;
 
   std::vector<Row> rows_;
+};
+
+// The same asked tick after tick, however many exceptions there are.
+class DetailCursor {
+ public:
+  explicit DetailCursor(const DetailPlan& plan) : plan_(&plan) {}
+
+  // The tick of the last reading at or before it; ticks may not fall.
+  std::optional<int64_t> last(int64_t tick);
+
+ private:
+  void take_due(int64_t tick);
+
+  const DetailPlan* plan_;
+  size_t next_row_ = 0;
+  const DetailPlan::Row* in_force_ = nullptr;
+  std::optional<int64_t> left_out_;
+  std::optional<int64_t> last_;
 };
 
 }  // namespace tidemark::store

@@ -12,6 +12,7 @@
 namespace tidemark::store {
 namespace {
 
+using model::BestShare;
 using model::Mapping;
 using model::Process;
 using model::SmapsField;
@@ -253,35 +254,55 @@ base::Status ProcessRows::write_deaths(const RowContext& context) {
   return base::Ok{};
 }
 
-void ProcessRows::sum_categories() {
-  categories_ = {};
+void ProcessRows::split_categories() {
+  best_.split() = {};
   is_scanned_ = false;
-  const auto add = [this](model::Category category, const CategorySum& part) {
-    CategorySum& sum = categories_[static_cast<size_t>(category)];
-    sum.rss_kib += part.rss_kib;
-    sum.pss_kib += part.pss_kib;
-    sum.private_kib += part.private_kib;
-    sum.swap_kib += part.swap_kib;
-  };
   for (const LiveMapping& live : live_) {
-    is_scanned_ |= !live.mapping.fields.has(SmapsField::Pss);
-    const model::RollupTotals totals = totals_of(live.mapping.fields);
+    const model::SmapsFields& fields = live.mapping.fields;
+    const bool is_scanned = !fields.has(SmapsField::Pss);
+    is_scanned_ |= is_scanned;
+    model::RollupTotals totals = totals_of(fields);
+    const auto add = [&](model::Category category, const BestShare& share,
+                         uint64_t anonymous_kib) {
+      best_.split()[static_cast<size_t>(category)].add(
+          model::SplitShare::of(share, anonymous_kib));
+    };
     if (live.kind == model::RegionKind::Rollup) {
-      for (const model::RollupShare& share : model::split_rollup(totals))
-        add(share.category, {share.rss, share.pss, share.uss, share.swap});
+      for (const model::RollupShare& share : model::split_rollup(totals)) {
+        add(share.category, {share.rss, share.pss, share.uss, share.swap, 0},
+            0);
+      }
       continue;
     }
+    const uint64_t bound = is_scanned ? totals.rss : 0;
     add(model::region_category(live.kind),
-        {totals.rss + totals.hugetlb, totals.pss + totals.hugetlb,
-         totals.uss + totals.private_hugetlb, totals.swap});
+        {totals.rss + totals.hugetlb, totals.pss + bound + totals.hugetlb,
+         totals.uss + totals.private_hugetlb, totals.swap, bound},
+        fields.get_or_zero(SmapsField::Anonymous) / base::kKib);
   }
+}
+
+void ProcessRows::update_categories(const Process& process,
+                                    const RowContext& context) {
+  const std::optional<model::ResidentCounters> now =
+      model::resident_counters(process, context.page_size_bytes);
+  const bool is_read = last_detail_ == context.tick;
+  if (!has_memory_) {
+    best_.clear();
+  } else if (is_read || now != best_.counters()) {
+    best_.set_counters(now);
+    if (is_read) split_categories();
+    if (is_read) best_.mark_split();
+  } else {
+    return;
+  }
+  categories_ = best_.shares();
 }
 
 base::Status ProcessRows::write_emptied(const RowContext& context) {
   merge({});
-  base::Status status = write_deaths(context);
-  if (status) sum_categories();
-  return status;
+  is_scanned_ = false;
+  return write_deaths(context);
 }
 
 base::Status ProcessRows::write_resumed(const RowContext& context) {
@@ -315,9 +336,7 @@ base::Status ProcessRows::write_mappings(const Process& process,
     if (status) status = write_deaths(context);
     if (!status) return status;
   }
-  base::Status status = write_changes(context);
-  if (status) sum_categories();
-  return status;
+  return write_changes(context);
 }
 
 }  // namespace tidemark::store

@@ -57,7 +57,9 @@ ProcessRows ProcessRows::resumed(StoredProcess stored, ProcessRows lost) {
   }
   rows.has_kinds_ = true;
   rows.threads_ = std::move(lost.threads_);
-  rows.sum_categories();
+  rows.best_ = lost.best_;
+  rows.categories_ = lost.categories_;
+  rows.is_scanned_ = lost.is_scanned_;
   return rows;
 }
 
@@ -75,6 +77,7 @@ base::Status ProcessRows::write(const Process& process,
     status = write_emptied(context);
   }
   if (status && is_resumed_ && !live_.empty()) status = write_resumed(context);
+  if (status) update_categories(process, context);
   return status;
 }
 

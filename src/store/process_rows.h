@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/category.h"
+#include "base/units.h"
+#include "model/best_known.h"
 #include "model/process.h"
 #include "store/database.h"
 #include "store/interned.h"
@@ -29,17 +30,6 @@ struct ProcessStatements {
   Statement keyframe;
   static base::Result<ProcessStatements> prepare(Database& database);
 };
-
-// KiB per category. Where pages were only scanned, nothing is added to pss and
-// private: they are lower bounds then.
-struct CategorySum {
-  uint64_t rss_kib = 0;
-  uint64_t pss_kib = 0;
-  uint64_t private_kib = 0;
-  uint64_t swap_kib = 0;
-  bool operator==(const CategorySum&) const = default;
-};
-using CategorySums = std::array<CategorySum, model::kCategoryCount>;
 
 struct RowContext {
   ProcessStatements& statements;
@@ -82,8 +72,8 @@ class ProcessRows {
   void begin_base();
   base::Status write_base(const RowContext& context);
 
-  // Of the last detail read; all zero when there was none.
-  const CategorySums& categories() const { return categories_; }
+  // Of this tick, in KiB: the best values.
+  const model::BestShares& categories() const { return categories_; }
   std::optional<int64_t> last_detail_tick() const { return last_detail_; }
   bool has_memory() const { return has_memory_; }
   bool has_mappings() const { return !live_.empty(); }
@@ -139,7 +129,9 @@ class ProcessRows {
   base::Status write_death(const StoredMapping& dead,
                            const RowContext& context);
   base::Status write_deaths(const RowContext& context);
-  void sum_categories();
+  void split_categories();
+  void update_categories(const model::Process& process,
+                         const RowContext& context);
 
   int64_t id_;
   int64_t next_no_ = 1;
@@ -164,7 +156,8 @@ class ProcessRows {
   bool has_keyframe_ = false;
   uint64_t rows_since_keyframe_ = 0;
   std::optional<int64_t> last_detail_;
-  CategorySums categories_{};
+  model::BestProcess best_{base::kKib};
+  model::BestShares categories_{};
   bool is_scanned_ = false;  // its last detail was a scan of pages
 };
 

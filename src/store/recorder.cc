@@ -238,7 +238,7 @@ base::Status Recorder::Writer::write(const Sample& sample) {
   if (status) status = write_missed(lost_);
   if (status) status = write_missed(sample.missed_before);
   if (status) status = write_notes(sample);
-  if (status) status = write_categories();
+  if (status) status = write_categories(sample);
   if (status) status = write_machine(sample);
   if (status && sample.has_processes) status = write_cgroups(sample);
   if (status) status = write_trace(sample);

@@ -27,7 +27,7 @@ base::Status Recorder::Writer::prepare() {
        "VALUES(?,?,?,?)"},
       {&all.epoch, "INSERT OR IGNORE INTO epoch VALUES(?)"},
       {&all.note, "INSERT INTO note(tick, process, text) VALUES(?,?,?)"},
-      {&all.category, "INSERT INTO proc_category VALUES(?,?,?,?,?,?)"},
+      {&all.category, "INSERT INTO proc_category VALUES(?,?,?,?,?,?,?,?)"},
       {&all.machine, machine + ")"},
       {&all.cgroup, "INSERT INTO cgroup_group VALUES(?,?,?)"},
       {&all.cgroup_sample, cgroup + ")"},
@@ -119,7 +119,8 @@ base::Status Recorder::Writer::load_processes() {
 
 base::Status Recorder::Writer::load_totals() {
   base::Result<Statement> rows = database_.prepare(
-      "SELECT c.category, c.rss, c.pss, c.private, c.swap FROM proc_category c "
+      "SELECT c.category, c.rss, c.pss, c.private, c.swap, c.bounded, "
+      "c.estimated FROM proc_category c "
       "WHERE c.tick = (SELECT max(tick) FROM proc_category WHERE category = "
       "c.category)");
   if (!rows) return rows.error();
@@ -130,11 +131,11 @@ base::Status Recorder::Writer::load_totals() {
     if (!*row) return base::Ok{};
     const auto category = model::category_from_token(rows->text(0));
     if (!category) continue;
-    CategorySum& sum = totals_[static_cast<size_t>(*category)];
-    sum.rss_kib = static_cast<uint64_t>(rows->integer(1));
-    sum.pss_kib = static_cast<uint64_t>(rows->integer(2));
-    sum.private_kib = static_cast<uint64_t>(rows->integer(3));
-    sum.swap_kib = static_cast<uint64_t>(rows->integer(4));
+    const auto kib = [&](int column) {
+      return static_cast<uint64_t>(rows->integer(column));
+    };
+    totals_[static_cast<size_t>(*category)] = {kib(1), kib(2), kib(3),
+                                               kib(4), kib(5), kib(6)};
   }
 }
 

@@ -1,5 +1,7 @@
 #include <utility>
 
+#include "base/units.h"
+#include "model/best_known.h"
 #include "model/category.h"
 #include "store/recorder_writer.h"
 #include "store/recording_info.h"
@@ -77,29 +79,34 @@ base::Status Recorder::Writer::end_missing() {
   return base::Ok{};
 }
 
-base::Status Recorder::Writer::write_categories() {
-  CategorySums sums{};
+// The best values of all processes. What they share stands in the bound of each
+// of them and is counted once here.
+base::Status Recorder::Writer::write_categories(const Sample& sample) {
+  model::BestShares sums{};
   for (const auto& [key, live] : processes_) {
-    const CategorySums& parts = live.rows.categories();
-    for (size_t i = 0; i < sums.size(); ++i) {
-      sums[i].rss_kib += parts[i].rss_kib;
-      sums[i].pss_kib += parts[i].pss_kib;
-      sums[i].private_kib += parts[i].private_kib;
-      sums[i].swap_kib += parts[i].swap_kib;
-    }
+    for (size_t i = 0; i < sums.size(); ++i)
+      sums[i].add(live.rows.categories()[i]);
+  }
+  if (sample.machine) {
+    const auto kib = [](std::optional<uint64_t> bytes) {
+      return bytes ? std::optional(*bytes / base::kKib) : std::nullopt;
+    };
+    const model::MemInfo& info = sample.machine->meminfo;
+    model::count_shared_once({kib(info.mapped_bytes), kib(info.shmem_bytes)},
+                             sums);
   }
   // A base says all there is; and what there is no more, once.
   const bool is_base = next_tick_ % kTicksPerBase == 0;
   Statement& row = statements_->category;
   for (size_t i = 0; i < sums.size(); ++i) {
-    const bool is_repeated = is_base && sums[i] != CategorySum();
+    const bool is_repeated = is_base && sums[i] != model::BestShare();
     if (sums[i] == totals_[i] && !is_repeated) continue;
     row.bind(0, next_tick_);
     row.bind(1, model::category_token(model::kCategories[i]));
-    row.bind(2, static_cast<int64_t>(sums[i].rss_kib));
-    row.bind(3, static_cast<int64_t>(sums[i].pss_kib));
-    row.bind(4, static_cast<int64_t>(sums[i].private_kib));
-    row.bind(5, static_cast<int64_t>(sums[i].swap_kib));
+    int column = 2;
+    for (uint64_t kib : {sums[i].rss, sums[i].pss, sums[i].uss, sums[i].swap,
+                         sums[i].bounded, sums[i].estimated})
+      row.bind(column++, static_cast<int64_t>(kib));
     base::Status status = row.run();
     if (!status) return status;
   }

@@ -105,7 +105,7 @@ class Recorder::Writer {
   base::Status write_processes(const model::Sample& sample);
   base::Result<ProcessRows*> rows_of(const model::Process& process);
   base::Status end_missing();
-  base::Status write_categories();
+  base::Status write_categories(const model::Sample& sample);
 
   base::Status write_trace(const model::Sample& sample);
   base::Status write_vms(const model::Sample& sample);
@@ -141,7 +141,7 @@ class Recorder::Writer {
   std::map<ProcessKey, Live> processes_;
   std::optional<std::map<int64_t, std::vector<StoredMapping>>> stored_mappings_;
   std::map<GroupKey, Group> groups_;
-  CategorySums totals_{};
+  model::BestShares totals_{};
   std::optional<TraceRows> trace_;  // once there is one
   std::optional<VmRows> vms_;       // the same
 };

@@ -47,6 +47,9 @@ base::Status Recording::Reader::load(const std::string& tick_filter) {
   if (!info) return info.error();
   info_ = std::move(*info);
   if (info_.page_size_bytes == 0) return damaged("pages without a size");
+  base::Result<int64_t> version = database_.integer("PRAGMA user_version");
+  if (!version) return version.error();
+  has_best_sums_ = *version >= kBestSumsVersion;
   status = load_ticks(tick_filter);
   if (status) status = load_processes();
   if (status) status = load_images();
@@ -340,11 +343,6 @@ base::Result<model::Timeline> Recording::timeline(
     const ProcessSet& processes) const {
   return reader_->timeline(processes);
 }
-base::Result<std::vector<model::Series>> Recording::series(
-    const ProcessSet& processes, uint64_t least_bytes) const {
-  return reader_->series(processes, least_bytes);
-}
-
 base::Result<std::vector<model::Band>> Recording::kinds(
     std::span<const int64_t> ticks) const {
   return reader_->kinds(ticks);

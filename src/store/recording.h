@@ -111,12 +111,8 @@ class Recording {
   base::Result<std::vector<model::VmScan>> vm_scans() const;  // all
 
   base::Result<model::Timeline> timeline(const ProcessSet& processes) const;
-  // By object, those that were ever at least so large.
-  base::Result<std::vector<model::Series>> series(const ProcessSet& processes,
-                                                  uint64_t least_bytes) const;
   // What all processes held of each kind at those ticks, which rise, as it was
-  // summed up when it was written: no mapping is looked at. What was only
-  // scanned is in RSS alone.
+  // summed up when it was written: no mapping is looked at.
   base::Result<std::vector<model::Band>> kinds(
       std::span<const int64_t> ticks) const;
   // What each process and each object held at those ticks, which rise.

@@ -317,7 +317,8 @@ base::Status Recording::Reader::fill_mappings_of(
           make_process(state.rows_at(i), id, std::move(process));
       if (!made) return made.error();
       process = std::move(*made);
-      fill_tier(moments[i].tick, id, process);
+      status = bring_to_tick(moments[i].tick, id, process);
+      if (!status) return status;
     }
   }
   return base::Ok{};

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/units.h"
+#include "model/best_known.h"
 #include "store/recording_moment.h"
 #include "store/recording_reader.h"
 #include "store/schema.h"
@@ -138,11 +139,48 @@ base::Status Recording::Reader::fill_states(
   });
 }
 
-void Recording::Reader::fill_tier(int64_t tick, int64_t id, Process& process) {
+// The last reading of its mappings, by the tick that stands for it.
+std::optional<DetailReading> Recording::Reader::reading_at(int64_t tick,
+                                                           int64_t id) const {
   auto plan = plans_.find(id);
-  if (plan == plans_.end()) return;
-  const std::optional<DetailReading> reading = plan->second.last(tick);
-  if (reading) process.tier = reading->tier;
+  if (plan == plans_.end()) return std::nullopt;
+  std::optional<DetailReading> reading = plan->second.last(tick);
+  if (reading) reading->tick = std::min(tick, kept_tick(reading->tick));
+  return reading;
+}
+
+base::Result<uint64_t> Recording::Reader::age_at(int64_t tick,
+                                                 int64_t read_tick) {
+  base::Result<Statement> rows = database_.prepare(
+      "SELECT (SELECT monotonic_ns FROM tick WHERE id = ?1) - (SELECT "
+      "monotonic_ns FROM tick WHERE id <= ?2 ORDER BY id DESC LIMIT 1)");
+  if (!rows) return rows.error();
+  rows->bind(0, tick);
+  rows->bind(1, read_tick);
+  uint64_t age_ns = 0;
+  base::Status status = for_each(*rows, [&] {
+    age_ns = static_cast<uint64_t>(std::max<int64_t>(rows->integer(0), 0));
+  });
+  if (!status) return status.error();
+  return age_ns;
+}
+
+// Mappings that were read before the tick are told as they are likely to be.
+base::Status Recording::Reader::bring_to_tick(int64_t tick, int64_t id,
+                                              Process& process) {
+  const std::optional<DetailReading> reading = reading_at(tick, id);
+  if (!reading) return base::Ok{};
+  process.tier = reading->tier;
+  if (reading->tick == tick) return base::Ok{};
+  base::Result<std::optional<model::ResidentCounters>> then =
+      counters_at(database_, info_.page_size_bytes, id, reading->tick);
+  if (!then) return then.error();
+  base::Result<uint64_t> age_ns = age_at(tick, reading->tick);
+  if (!age_ns) return age_ns.error();
+  if (*then) {
+    model::bring_to_now(**then, *age_ns, info_.page_size_bytes, process);
+  }
+  return base::Ok{};
 }
 
 base::Result<Recording::Reader::Moment> Recording::Reader::begin_moment(

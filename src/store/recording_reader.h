@@ -22,6 +22,7 @@
 #include "model/sample.h"
 #include "model/timeline.h"
 #include "store/change_walk.h"
+#include "store/counter_walk.h"
 #include "store/database.h"
 #include "store/detail_plan.h"
 #include "store/recording.h"
@@ -65,6 +66,8 @@ void fill_times(const model::RecordedTick& tick, model::Sample& sample);
 void fill_head(const model::RecordedProcess& recorded, int64_t tick,
                model::Process& process);
 
+class BandSum;
+
 class Recording::Reader {
  public:
   explicit Reader(Database database) : database_(std::move(database)) {}
@@ -84,8 +87,6 @@ class Recording::Reader {
                                                    int64_t tick);
   base::Result<model::Timeline> timeline(const ProcessSet& chosen);
   base::Result<model::Timeline> whole_timeline();
-  base::Result<std::vector<model::Series>> series(const ProcessSet& chosen,
-                                                  uint64_t least_bytes);
   base::Result<std::vector<model::Band>> kinds(std::span<const int64_t> ticks);
   base::Result<model::Bands> bands(const ProcessSet& chosen,
                                    std::span<const int64_t> ticks);
@@ -150,6 +151,12 @@ class Recording::Reader {
       int64_t tick, const std::map<int64_t, model::Process>& processes) const;
   base::Status step_counters(int64_t tick, WalkState& state);
   base::Status step_processes(int64_t tick, WalkState& state);
+  base::Status note_reading(int64_t tick, int64_t id, model::Process& process,
+                            WalkState& state);
+  std::optional<model::Process> brought_to(const model::RecordedTick& tick,
+                                           int64_t id,
+                                           const model::Process& process,
+                                           const WalkState& state) const;
   base::Status emit_tick(int64_t tick, const SampleVisitor& visit,
                          WalkState& state);
   struct TraceParts;
@@ -178,7 +185,9 @@ class Recording::Reader {
   base::Status load_vm_ticks(int64_t first, int64_t last, VmParts& parts);
   std::optional<std::string> vm_word(VmParts& parts, int64_t id);
   base::Status fill_vm_scan(VmParts& parts, model::VmScan& scan);
-  void fill_tier(int64_t tick, int64_t id, model::Process& process);
+  std::optional<DetailReading> reading_at(int64_t tick, int64_t id) const;
+  base::Result<uint64_t> age_at(int64_t tick, int64_t read_tick);
+  base::Status bring_to_tick(int64_t tick, int64_t id, model::Process& process);
   base::Status fill_machine_at(int64_t tick, model::Sample& sample);
   base::Status fill_cgroups_at(int64_t tick, model::Sample& sample);
   base::Status sum_counters(const ProcessSet& chosen, CounterSum& sum);
@@ -198,15 +207,28 @@ class Recording::Reader {
   base::Status visit_newest(int64_t tick, const ProcessSet& living,
                             const std::function<void(const ChangeRow&)>& visit);
   int64_t last_tick() const { return ticks_.empty() ? 0 : ticks_.back().id; }
+  enum class BandNames { All, ByProcessAlone };
   struct BandPart {
     const ProcessSet& chosen;
     std::span<const int64_t> ticks;  // all that are asked for
     const std::vector<model::RecordedProcess>& processes;
+    BandNames names = BandNames::All;
     int64_t first = 0;  // of the part
     int64_t last = 0;
   };
   base::Result<std::unique_ptr<Reader>> twin() const;
+  base::Result<model::Bands> bands_at(const ProcessSet& chosen,
+                                      std::span<const int64_t> ticks,
+                                      BandNames names);
+  base::Status begin_bands(const BandPart& part, CounterWalk& counters,
+                           BandSum& sum);
   base::Result<std::vector<model::Band>> sum_bands(const BandPart& part);
+  // As of the last reading of the machine at each tick.
+  base::Result<std::vector<model::SharedLimits>> shared_limits(
+      std::span<const int64_t> ticks);
+  int64_t kept_tick(int64_t tick) const;
+  using RowNamer = std::function<std::optional<std::string_view>(
+      const ChangeRow&, model::RegionKind)>;
   // Failures to read go to the status.
   RowNamer row_namer(base::Status& status);
   std::string_view name_of(int64_t process, const MappingHeads& heads,
@@ -217,6 +239,7 @@ class Recording::Reader {
   model::RecordingInfo info_;
   std::vector<model::RecordedTick> ticks_;
   bool has_all_ticks_ = false;
+  bool has_best_sums_ = false;
   std::vector<model::RecordedProcess> processes_;
 
   bool has_details_ = false;

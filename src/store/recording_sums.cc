@@ -160,8 +160,8 @@ base::Status Recording::Reader::read_traced(model::Timeline& timeline) {
 // to be looked at. Told in order of ticks, where they changed.
 base::Status Recording::Reader::walk_categories(const CategoryVisitor& visit) {
   base::Result<Statement> rows = database_.prepare(
-      "SELECT tick, category, rss, pss, private, swap FROM proc_category "
-      "ORDER BY tick");
+      "SELECT tick, category, rss, pss, private, swap, bounded, estimated "
+      "FROM proc_category ORDER BY tick");
   if (!rows) return rows.error();
   return for_each(*rows, [&] {
     const std::optional<model::Category> category =
@@ -172,6 +172,8 @@ base::Status Recording::Reader::walk_categories(const CategoryVisitor& visit) {
     shares.pss_bytes = bytes_of(*rows, 3).value_or(0);
     shares.private_bytes = bytes_of(*rows, 4).value_or(0);
     shares.swap_bytes = bytes_of(*rows, 5).value_or(0);
+    shares.bounded_bytes = bytes_of(*rows, 6).value_or(0);
+    shares.estimated_bytes = bytes_of(*rows, 7).value_or(0);
     visit(rows->integer(0), *category, shares);
   });
 }
@@ -191,6 +193,11 @@ base::Result<std::vector<model::Band>> Recording::Reader::kinds(
     std::span<const int64_t> ticks) {
   base::Status status = check_all_ticks();
   if (!status) return status.error();
+  if (!has_best_sums_) {
+    base::Result<model::Bands> bands = this->bands({}, ticks);
+    if (!bands) return bands.error();
+    return std::move(bands->by_process);
+  }
   std::array<model::Band, model::kCategoryCount> bands;
   status = walk_categories([&](int64_t tick, model::Category category,
                                const model::BandShares& shares) {
@@ -220,30 +227,36 @@ base::Result<std::vector<model::Band>> Recording::Reader::kinds(
   return told;
 }
 
+// Of the bands of its processes, at every tick.
 base::Result<model::Timeline> Recording::Reader::chosen_timeline(
     const ProcessSet& chosen) {
-  base::Status status = load_details();
-  if (!status) return status.error();
-  TimelineSum sum(ticks_, has_swap_pss());
-  for (const RecordedProcess& process : processes_) {
-    if (process.gone_at_tick) sum.set_end(process.id, *process.gone_at_tick);
+  std::vector<int64_t> ticks;
+  for (const model::RecordedTick& tick : ticks_)
+    ticks.push_back(tick.id);
+  base::Result<model::Bands> bands =
+      bands_at(chosen, ticks, BandNames::ByProcessAlone);
+  if (!bands) return bands.error();
+  CategoryTimeline sums(ticks_);
+  BandSteps steps(bands->by_process);
+  std::vector<uint32_t> bounded_counts(ticks_.size());
+  for (size_t i = 0; i < ticks_.size(); ++i) {
+    for (const auto& [category, shares] : steps.changed_at(i))
+      sums.set(ticks_[i].id, category, shares);
+    bounded_counts[i] = steps.bounded_process_count();
   }
-  status = walk_states(chosen, 0, last_tick(),
-                       [&](const ChangeRow& row, bool is_frame,
-                           std::optional<model::RegionKind> kind) {
-                         sum.add(row, is_frame,
-                                 kind.value_or(model::RegionKind::Anonymous));
-                       });
-  if (!status) return status.error();
-  return sum.take();
+  model::Timeline timeline = sums.take();
+  for (size_t i = 0; i < ticks_.size(); ++i)
+    timeline.points[i].undetailed_count = bounded_counts[i];
+  return timeline;
 }
 
 base::Result<model::Timeline> Recording::Reader::timeline(
     const ProcessSet& chosen) {
   base::Status status = check_all_ticks();
   if (!status) return status.error();
-  base::Result<model::Timeline> timeline =
-      chosen.empty() ? whole_timeline() : chosen_timeline(chosen);
+  base::Result<model::Timeline> timeline = chosen.empty() && has_best_sums_
+                                               ? whole_timeline()
+                                               : chosen_timeline(chosen);
   if (!timeline) return timeline.error();
   CounterSum counters(ticks_);
   status = sum_counters(chosen, counters);
@@ -255,10 +268,6 @@ base::Result<model::Timeline> Recording::Reader::timeline(
       point.undetailed_count =
           static_cast<uint32_t>(ticks_[i].undetailed_count);
       point.scanned_count = static_cast<uint32_t>(ticks_[i].scanned_count);
-    } else {
-      point.undetailed_count =
-          point.process_count -
-          std::min(point.process_count, point.undetailed_count);
     }
   }
   status = read_available(*timeline);
@@ -291,41 +300,6 @@ std::string_view Recording::Reader::name_of(int64_t process,
   }
   if (before) known->second = before->object;
   return objects_[known->second].name;
-}
-
-RowNamer Recording::Reader::row_namer(base::Status& status) {
-  return [this, &status](
-             const ChangeRow& row,
-             model::RegionKind kind) -> std::optional<std::string_view> {
-    base::Result<const MappingHeads*> heads = heads_of(row.process);
-    if (!heads) {
-      status = heads.error();
-      return std::nullopt;
-    }
-    const MappingHead* head = (*heads)->find(row.no);
-    if (!head) return std::nullopt;
-    return name_of(row.process, **heads, *head, kind);
-  };
-}
-
-base::Result<std::vector<model::Series>> Recording::Reader::series(
-    const ProcessSet& chosen, uint64_t least_bytes) {
-  base::Status status = check_all_ticks();
-  if (status) status = load_details();
-  if (!status) return status.error();
-  base::Status naming = base::Ok{};
-  SeriesSum sum(ticks_, row_namer(naming));
-  for (const RecordedProcess& process : processes_) {
-    if (process.gone_at_tick) sum.set_end(process.id, *process.gone_at_tick);
-  }
-  status = walk_states(chosen, 0, last_tick(),
-                       [&](const ChangeRow& row, bool is_frame,
-                           std::optional<model::RegionKind> kind) {
-                         if (kind) sum.add(row, is_frame, *kind);
-                       });
-  if (!status) return status.error();
-  if (!naming) return naming.error();
-  return sum.take(least_bytes);
 }
 
 }  // namespace tidemark::store

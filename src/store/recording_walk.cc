@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/best_known.h"
 #include "store/recording_reader.h"
 
 namespace tidemark::store {
@@ -18,6 +19,12 @@ struct Recording::Reader::WalkState {
   std::map<int64_t, Process> processes;  // those that live
   std::map<int64_t, std::map<int64_t, ChangeRow>> mappings;
   std::set<int64_t> changed;  // since then
+  // When the mappings of each were read, and its counters then.
+  struct Reading {
+    uint64_t monotonic_ns = 0;
+    std::optional<model::ResidentCounters> counters;
+  };
+  std::map<int64_t, Reading> readings;
 };
 
 // Everything up to `first`, which is then visited like the others.
@@ -76,10 +83,52 @@ base::Status Recording::Reader::step_processes(int64_t tick, WalkState& state) {
   }
   for (auto& [id, process] : state.processes) {
     if (!process.mappings) continue;
-    fill_tier(tick, id, process);
     process.mappings.unknown_because.clear();
+    status = note_reading(tick, id, process, state);
+    if (!status) return status;
   }
   return base::Ok{};
+}
+
+base::Status Recording::Reader::note_reading(int64_t tick, int64_t id,
+                                             Process& process,
+                                             WalkState& state) {
+  const std::optional<DetailReading> reading = reading_at(tick, id);
+  if (!reading) return base::Ok{};
+  process.tier = reading->tier;
+  const auto monotonic_ns = [&](int64_t at) {
+    return ticks_[static_cast<size_t>(at)].monotonic_ns;
+  };
+  if (reading->tick == tick) {
+    state.readings[id] = {
+        monotonic_ns(tick),
+        model::resident_counters(process, info_.page_size_bytes)};
+    return base::Ok{};
+  }
+  if (state.readings.contains(id)) return base::Ok{};
+  base::Result<std::optional<model::ResidentCounters>> then =
+      counters_at(database_, info_.page_size_bytes, id, reading->tick);
+  if (!then) return then.error();
+  state.readings[id] = {monotonic_ns(reading->tick), *then};
+  return base::Ok{};
+}
+
+// As it is likely to be at the tick: its mappings may be of an earlier one.
+// Empty where they are of this one, or the same.
+std::optional<Process> Recording::Reader::brought_to(
+    const model::RecordedTick& tick, int64_t id, const Process& process,
+    const WalkState& state) const {
+  auto reading = state.readings.find(id);
+  if (!process.mappings || reading == state.readings.end() ||
+      !reading->second.counters ||
+      reading->second.monotonic_ns == tick.monotonic_ns) {
+    return std::nullopt;
+  }
+  Process brought = process;
+  model::bring_to_now(*reading->second.counters,
+                      tick.monotonic_ns - reading->second.monotonic_ns,
+                      info_.page_size_bytes, brought);
+  return brought;
 }
 
 base::Status Recording::Reader::emit_tick(int64_t tick,
@@ -93,12 +142,17 @@ base::Status Recording::Reader::emit_tick(int64_t tick,
   status = fill_machine_at(tick, sample);
   if (!status) return status;
   // Lent for the length of the visit: most of them are the same at the next.
-  for (auto& [id, process] : state.processes)
-    sample.processes.push_back(std::move(process));
+  std::vector<Process*> lent;
+  for (auto& [id, process] : state.processes) {
+    std::optional<Process> brought = brought_to(at, id, process, state);
+    lent.push_back(brought ? nullptr : &process);
+    sample.processes.push_back(brought ? std::move(*brought)
+                                       : std::move(process));
+  }
   status = visit(at, sample);
-  size_t index = 0;
-  for (auto& [id, process] : state.processes)
-    process = std::move(sample.processes[index++]);
+  for (size_t i = 0; i < lent.size(); ++i) {
+    if (lent[i] != nullptr) *lent[i] = std::move(sample.processes[i]);
+  }
   return status;
 }
 

@@ -79,10 +79,12 @@ CREATE TABLE proc_change(
 CREATE TABLE proc_keyframe(
   process INT NOT NULL, tick INT NOT NULL,
   PRIMARY KEY(process, tick)) STRICT, WITHOUT ROWID;
+-- pss: the best value; of it bounded is resident pages that were never divided
+-- by those that share them, and estimated is scaled since it was read
 CREATE TABLE proc_category(
   tick INT NOT NULL, category TEXT NOT NULL, rss INT NOT NULL,
   pss INT NOT NULL, private INT NOT NULL, swap INT NOT NULL,
-  PRIMARY KEY(tick, category)) STRICT, WITHOUT ROWID;
+  bounded INT NOT NULL, estimated INT NOT NULL, PRIMARY KEY(tick, category)) STRICT, WITHOUT ROWID;
 
 CREATE TABLE machine_sample(
   tick INTEGER PRIMARY KEY, total INT, free INT, available INT, buffers INT,
@@ -225,11 +227,16 @@ CREATE VIEW mapping_spans AS
   FROM mapping_changes c
   JOIN mappings m ON m.process = c.process AND m.no = c.no;
 
--- Sums over all recorded processes; a row where one changed.
+-- Sums over all recorded processes; a row where one changed. What was not read
+-- in full at a tick is in pss_bytes by its best value; pss_bytes_low leaves out
+-- what has no more than an upper bound.
 CREATE VIEW categories AS
   SELECT c.tick, c.category, c.rss * 1024 AS rss_bytes,
-    c.pss * 1024 AS pss_bytes, c.private * 1024 AS private_bytes,
-    c.swap * 1024 AS swap_bytes
+    c.pss * 1024 AS pss_bytes,
+    (c.pss - c.bounded) * 1024 AS pss_bytes_low,
+    c.pss * 1024 AS pss_bytes_high,
+    c.estimated * 1024 AS estimated_bytes,
+    c.private * 1024 AS private_bytes, c.swap * 1024 AS swap_bytes
   FROM proc_category c;
 
 CREATE VIEW machine AS

@@ -18,7 +18,10 @@
 namespace tidemark::store {
 
 inline constexpr int64_t kApplicationId = 0x74646d72;  // "tdmr"
-inline constexpr int64_t kSchemaVersion = 1;
+inline constexpr int64_t kSchemaVersion = 2;
+// The first in which sums over all processes are their best values, whatever of
+// them was read: those of files before it count what was not read as nothing.
+inline constexpr int64_t kBestSumsVersion = 2;
 
 // Rows that change are kept by the tick they changed in, sixteen ticks to an
 // epoch, and the epoch comes first in their key: what is written together lies

@@ -219,7 +219,8 @@ std::string script(const std::string& of_sections) {
                    "charged, peak, max, anon, file, shmem, file_mapped, "
                    "kernel, slab, page_tables, kernel_stack, percpu, socket, "
                    "vmalloc, swap") +
-         move_plain("proc_category", "category", "rss, pss, private, swap") +
+         move_plain("proc_category", "category",
+                    "rss, pss, private, swap, bounded, estimated") +
          move_plain("proc_keyframe", "process", "") +
          move_plain("proc_identity", "process",
                     "parent_pid, comm, executable, command, user_id, cgroup, "

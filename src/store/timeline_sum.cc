@@ -5,74 +5,6 @@
 #include <utility>
 
 namespace tidemark::store {
-namespace {
-
-constexpr int64_t kSignedKib = 1024;  // of differences
-
-uint64_t known(int64_t kib) {
-  return kib == ChangeRow::kUnknown ? 0 : static_cast<uint64_t>(kib);
-}
-
-// Sums of what was added before are never negative.
-void change(uint64_t& sum, int64_t delta_kib) {
-  sum += static_cast<uint64_t>(delta_kib * kSignedKib);
-}
-
-model::RollupTotals totals_of(const ChangeRow& row, bool has_swap_pss) {
-  model::RollupTotals totals;
-  const bool is_scanned = row.pss_kib() == ChangeRow::kUnknown;
-  totals.rss = known(row.rss_kib);
-  totals.pss = known(row.pss_kib());
-  totals.uss = known(row.private_kib());
-  const bool takes_swap_pss = has_swap_pss && !is_scanned;
-  totals.swap = takes_swap_pss ? 0 : known(row.swap_kib());
-  if (row.rare.empty()) return totals;
-  const auto rare = [&](std::string_view label) {
-    return static_cast<uint64_t>(rare_kib(row.rare, label));
-  };
-  if (takes_swap_pss) totals.swap = rare("SwapPss");
-  totals.private_hugetlb = rare("Private_Hugetlb");
-  totals.hugetlb = rare("Shared_Hugetlb") + totals.private_hugetlb;
-  totals.pss_anon = rare("Pss_Anon");
-  totals.pss_file = rare("Pss_File");
-  totals.pss_shmem = rare("Pss_Shmem");
-  return totals;
-}
-
-MappingShare made_of(const ChangeRow& row, const model::RollupShare& part) {
-  MappingShare share;
-  if (row.is_end()) return share;
-  share.is_there = true;
-  share.is_scanned = row.pss_kib() == ChangeRow::kUnknown;
-  share.category = part.category;
-  share.rss_kib = static_cast<int64_t>(part.rss);
-  share.pss_kib = static_cast<int64_t>(part.pss);
-  share.private_kib = static_cast<int64_t>(part.uss);
-  share.swap_kib = static_cast<int64_t>(part.swap);
-  return share;
-}
-
-}  // namespace
-
-MappingShare share_of(const ChangeRow& row, model::RegionKind kind,
-                      bool has_swap_pss) {
-  const model::RollupTotals totals = totals_of(row, has_swap_pss);
-  return made_of(row, {model::region_category(kind),
-                       totals.rss + totals.hugetlb, totals.pss + totals.hugetlb,
-                       totals.uss + totals.private_hugetlb, totals.swap});
-}
-
-std::array<std::pair<int64_t, MappingShare>, model::kRollupShareCount>
-shares_of_rollup(const ChangeRow& row, bool has_swap_pss) {
-  const model::RollupShares parts =
-      model::split_rollup(totals_of(row, has_swap_pss));
-  std::array<std::pair<int64_t, MappingShare>, model::kRollupShareCount> shares;
-  // Numbers of mappings are positive; in a damaged file they may be anything.
-  const uint64_t first = uint64_t{0} - static_cast<uint64_t>(row.no) * 8;
-  for (size_t i = 0; i < parts.size(); ++i)
-    shares[i] = {static_cast<int64_t>(first + i), made_of(row, parts[i])};
-  return shares;
-}
 
 CounterSum::CounterSum(const std::vector<model::RecordedTick>& ticks)
     : resident_deltas_(ticks.size() + 1), alive_deltas_(ticks.size() + 1) {
@@ -123,94 +55,6 @@ void CounterSum::fill(std::vector<model::TimelinePoint>& points) {
   }
 }
 
-TimelineSum::TimelineSum(const std::vector<model::RecordedTick>& ticks,
-                         bool has_swap_pss)
-    : has_swap_pss_(has_swap_pss) {
-  timeline_.points.resize(ticks.size());
-  for (size_t i = 0; i < ticks.size(); ++i)
-    timeline_.points[i].tick = ticks[i].id;
-}
-
-void TimelineSum::set_end(int64_t process, int64_t tick) {
-  ends_[tick].push_back(process);
-}
-
-void TimelineSum::apply(const MappingShare& share, int64_t sign,
-                        ProcessState& state) {
-  if (!share.is_there) return;
-  const auto at = static_cast<size_t>(share.category);
-  change(sums_.rss_bytes, sign * share.rss_kib);
-  change(sums_.pss_bytes, sign * share.pss_kib);
-  change(sums_.private_bytes, sign * share.private_kib);
-  change(sums_.swap_bytes, sign * share.swap_kib);
-  change(sums_.category_rss_bytes[at], sign * share.rss_kib);
-  change(sums_.category_pss_bytes[at], sign * share.pss_kib);
-  const auto step = static_cast<size_t>(sign);
-  const bool was_there = state.there_count > 0;
-  const bool was_scanned = state.scanned_count > 0;
-  state.there_count += step;
-  if (share.is_scanned) state.scanned_count += step;
-  // undetailed_count holds the detailed ones.
-  if (was_there != (state.there_count > 0)) {
-    sums_.undetailed_count += static_cast<uint32_t>(sign);
-  }
-  if (was_scanned != (state.scanned_count > 0)) {
-    sums_.scanned_count += static_cast<uint32_t>(sign);
-  }
-}
-
-void TimelineSum::clear(ProcessState& state) {
-  state.mappings.for_each(
-      [&](int64_t, const MappingShare& share) { apply(share, -1, state); });
-  state.mappings.clear();
-}
-
-void TimelineSum::advance(int64_t tick) {
-  std::vector<model::TimelinePoint>& points = timeline_.points;
-  while (next_point_ < points.size() && points[next_point_].tick < tick) {
-    const int64_t here = points[next_point_].tick;
-    while (!ends_.empty() && ends_.begin()->first <= here) {
-      for (int64_t process : ends_.begin()->second) {
-        auto found = processes_.find(process);
-        if (found != processes_.end()) clear(found->second);
-      }
-      ends_.erase(ends_.begin());
-    }
-    const int64_t kept_tick = here;
-    points[next_point_] = sums_;
-    points[next_point_].tick = kept_tick;
-    ++next_point_;
-  }
-}
-
-void TimelineSum::replace(int64_t no, const MappingShare& share,
-                          ProcessState& state) {
-  MappingShare& before = state.mappings[no];
-  apply(before, -1, state);
-  before = share;
-  apply(share, 1, state);
-  if (!share.is_there) state.mappings.erase(no);
-}
-
-void TimelineSum::add(const ChangeRow& row, bool is_frame,
-                      model::RegionKind kind) {
-  advance(row.tick);
-  ProcessState& state = processes_[row.process];
-  if (is_frame) clear(state);
-  if (kind != model::RegionKind::Rollup) {
-    replace(row.no, share_of(row, kind, has_swap_pss_), state);
-    return;
-  }
-  for (const auto& [no, share] : shares_of_rollup(row, has_swap_pss_))
-    replace(no, share, state);
-}
-
-model::Timeline TimelineSum::take() {
-  std::vector<model::TimelinePoint>& points = timeline_.points;
-  if (!points.empty()) advance(points.back().tick + 1);
-  return std::move(timeline_);
-}
-
 CategoryTimeline::CategoryTimeline(
     const std::vector<model::RecordedTick>& ticks) {
   timeline_.points.resize(ticks.size());
@@ -231,12 +75,13 @@ void CategoryTimeline::set(int64_t tick, model::Category category,
                            const model::BandShares& shares) {
   advance(tick);
   const auto at = static_cast<size_t>(category);
-  const Sum before =
-      std::exchange(others_[at], {shares.private_bytes, shares.swap_bytes});
-  sums_.rss_bytes += shares.rss_bytes - sums_.category_rss_bytes[at];
-  sums_.pss_bytes += shares.pss_bytes - sums_.category_pss_bytes[at];
+  const model::BandShares before = std::exchange(shares_[at], shares);
+  sums_.rss_bytes += shares.rss_bytes - before.rss_bytes;
+  sums_.pss_bytes += shares.pss_bytes - before.pss_bytes;
   sums_.private_bytes += shares.private_bytes - before.private_bytes;
   sums_.swap_bytes += shares.swap_bytes - before.swap_bytes;
+  sums_.bounded_bytes += shares.bounded_bytes - before.bounded_bytes;
+  sums_.estimated_bytes += shares.estimated_bytes - before.estimated_bytes;
   sums_.category_rss_bytes[at] = shares.rss_bytes;
   sums_.category_pss_bytes[at] = shares.pss_bytes;
 }
@@ -246,102 +91,43 @@ model::Timeline CategoryTimeline::take() {
   return std::move(timeline_);
 }
 
-void SeriesSum::set_end(int64_t process, int64_t tick) {
-  ends_[tick].push_back(process);
-  processes_[process].end = tick;
-}
-
-void SeriesSum::change(size_t series, int64_t tick, int64_t delta_kib) {
-  if (delta_kib == 0) return;
-  Sum& sum = sums_[series];
-  sum.kib += delta_kib;
-  const auto bytes = static_cast<uint64_t>(sum.kib * kSignedKib);
-  std::vector<std::pair<int64_t, uint64_t>>& points = sum.series.points;
-  if (!points.empty() && points.back().first == tick) {
-    points.back().second = bytes;
-  } else {
-    points.emplace_back(tick, bytes);
-  }
-}
-
-void SeriesSum::clear(ProcessState& state, int64_t tick) {
-  state.places.for_each([&](int64_t, const Place& place) {
-    change(place.series, tick, -place.pss_kib);
-  });
-  state.places.clear();
-}
-
-void SeriesSum::end_until(int64_t tick) {
-  while (!ends_.empty() && ends_.begin()->first <= tick) {
-    for (int64_t process : ends_.begin()->second) {
-      ProcessState* state = processes_.find(process);
-      if (state) clear(*state, ends_.begin()->first);
+BandSteps::BandSteps(const std::vector<model::Band>& bands) {
+  for (const model::Band& band : bands) {
+    model::BandShares before;
+    for (const model::BandPoint& point : band.points) {
+      steps_.push_back({point.tick_index, &band, before, &point.shares});
+      before = point.shares;
     }
-    ends_.erase(ends_.begin());
   }
+  std::ranges::stable_sort(steps_, {}, &Step::tick_index);
 }
 
-size_t SeriesSum::series_of(model::Category category, std::string_view name) {
-  auto [at, is_new] =
-      index_.try_emplace(std::pair(category, std::string(name)), sums_.size());
-  if (is_new) {
-    sums_.emplace_back();
-    sums_.back().series.category = category;
-    sums_.back().series.name = name;
-  }
-  return at->second;
-}
-
-void SeriesSum::replace(const ChangeRow& row, int64_t no,
-                        const MappingShare& share, model::RegionKind kind,
-                        ProcessState& state) {
-  Place* known = state.places.find(no);
-  if (known) change(known->series, row.tick, -known->pss_kib);
-  if (!share.is_there) {
-    if (known) state.places.erase(no);
-    return;
-  }
-  // As in BandSum: most are what they were.
-  if (!known || known->kind != kind || known->category != share.category) {
-    const std::optional<std::string_view> name = name_of_(row, kind);
-    if (!name) {
-      state.places.erase(no);
-      return;
+std::vector<std::pair<model::Category, model::BandShares>>
+BandSteps::changed_at(size_t tick_index) {
+  std::array<bool, model::kCategoryCount> is_changed{};
+  for (; next_ < steps_.size() && steps_[next_].tick_index <= tick_index;
+       ++next_) {
+    const Step& step = steps_[next_];
+    const auto at = static_cast<size_t>(step.band->category);
+    is_changed[at] = true;
+    sums_[at].add(*step.now);
+    sums_[at].subtract(step.before);
+    const int64_t process = step.band->process.value_or(0);
+    if (step.now->bounded_bytes > 0) ++bounded_[process];
+    if (step.before.bounded_bytes > 0 && --bounded_[process] == 0) {
+      bounded_.erase(process);
     }
-    if (!known) known = &state.places[no];
-    *known = {0, kind, share.category, series_of(share.category, *name)};
   }
-  known->pss_kib = share.pss_kib;
-  change(known->series, row.tick, known->pss_kib);
+  std::vector<std::pair<model::Category, model::BandShares>> changed;
+  for (model::Category category : model::kCategories) {
+    const auto at = static_cast<size_t>(category);
+    if (is_changed[at]) changed.emplace_back(category, sums_[at]);
+  }
+  return changed;
 }
 
-void SeriesSum::add(const ChangeRow& row, bool is_frame,
-                    model::RegionKind kind) {
-  end_until(row.tick);
-  ProcessState& state = processes_[row.process];
-  // Where ticks were thinned out, the last of its changes and its end can have
-  // come to be one.
-  if (state.end && row.tick >= *state.end) return;
-  if (is_frame) clear(state, row.tick);
-  constexpr bool kHasSwapPss = false;  // swap is not looked at
-  if (kind != model::RegionKind::Rollup) {
-    replace(row, row.no, share_of(row, kind, kHasSwapPss), kind, state);
-    return;
-  }
-  for (const auto& [no, share] : shares_of_rollup(row, kHasSwapPss))
-    replace(row, no, share, kind, state);
-}
-
-std::vector<model::Series> SeriesSum::take(uint64_t least_bytes) {
-  if (!ticks_.empty()) end_until(ticks_.back().id);
-  std::vector<model::Series> all;
-  for (Sum& sum : sums_) {
-    uint64_t highest = 0;
-    for (const auto& [tick, bytes] : sum.series.points)
-      highest = std::max(highest, bytes);
-    if (highest >= least_bytes) all.push_back(std::move(sum.series));
-  }
-  return all;
+uint32_t BandSteps::bounded_process_count() const {
+  return static_cast<uint32_t>(bounded_.size());
 }
 
 }  // namespace tidemark::store

@@ -197,6 +197,11 @@ base::Status WatcherWriter::add(const model::Moment& moment) {
     const Process& process = moment.sample->processes[i];
     const bool is_denied = process.state == model::ProcessState::Denied;
     if (!moment.is_detailed(i) && !is_denied) continue;
+    // Its columns cannot say that PSS was not read.
+    if (process.mappings && process.rollup &&
+        !process.rollup->has(SmapsField::Pss)) {
+      continue;
+    }
     base::Status status = add_process(process, moment, time);
     if (!status) return status;
   }

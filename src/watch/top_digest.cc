@@ -88,20 +88,108 @@ std::map<std::string, analysis::NamedGrowth::Value> slab_caches(
   return values;
 }
 
-void add_kinds(const analysis::TopDetail& detail, analysis::TopKinds& sum) {
-  sum.is_bound |= detail.is_scanned;
+void add_kinds(const analysis::TopDetail& detail, model::BestShares& sums) {
   for (const analysis::CategoryUse& use : detail.kinds) {
-    sum.pss_bytes[static_cast<size_t>(use.category)] +=
-        detail.is_scanned ? use.rss_bytes : use.pss_bytes;
-    sum.swap_bytes += use.swap_pss_bytes;
+    sums[static_cast<size_t>(use.category)].add(
+        {use.rss_bytes, use.pss_bytes, use.private_bytes, use.swap_pss_bytes,
+         use.bounded_bytes, 0});
   }
 }
 
+// What processes share is in the bound of each of them, and here once.
+analysis::TopKinds kinds_of(const model::Sample& sample,
+                            model::BestShares sums) {
+  if (sample.machine) {
+    model::count_shared_once({sample.machine->meminfo.mapped_bytes,
+                              sample.machine->meminfo.shmem_bytes},
+                             sums);
+  }
+  analysis::TopKinds kinds;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    kinds.pss_bytes[i] = sums[i].pss;
+    kinds.swap_bytes += sums[i].swap;
+    kinds.bounded_bytes += sums[i].bounded;
+  }
+  return kinds;
+}
+
 analysis::TopKinds kinds_of(const TopSnapshot& snapshot) {
-  analysis::TopKinds sum;
+  model::BestShares sums{};
   for (const analysis::TopDetail& detail : snapshot.details)
-    add_kinds(detail, sum);
-  return sum;
+    add_kinds(detail, sums);
+  return kinds_of(snapshot.sample, sums);
+}
+
+// Of the kinds that were read, by the counters they follow.
+model::SplitShares split_of(const Process& process,
+                            const std::vector<model::Region>& regions) {
+  model::SplitShares split{};
+  for (const model::Region& region : regions) {
+    const auto at = static_cast<size_t>(model::region_category(region.kind));
+    for (size_t i = 0; i < region.mapping_count; ++i) {
+      const model::SmapsFields& fields =
+          (*process.mappings)[region.first_index + i].fields;
+      analysis::CategoryUse use;
+      analysis::add_mapping((*process.mappings)[region.first_index + i], use);
+      split[at].add(model::SplitShare::of(
+          {use.rss_bytes, use.pss_bytes, use.private_bytes, use.swap_pss_bytes,
+           use.bounded_bytes, 0},
+          fields.get_or_zero(model::SmapsField::Anonymous)));
+    }
+  }
+  return split;
+}
+
+// As smaps would have it, where it was not read.
+model::SmapsFields fields_of(const model::BestProcess& best,
+                             bool is_ever_read) {
+  const model::BestShares shares = best.shares();
+  model::BestShare sum;
+  for (const model::BestShare& share : shares)
+    sum.add(share);
+  const uint64_t huge = shares[static_cast<size_t>(model::Category::Huge)].pss;
+  const uint64_t pss = sum.pss - std::min(sum.pss, huge);
+  model::SmapsFields fields;
+  fields.set(model::SmapsField::Rss, sum.rss - std::min(sum.rss, huge));
+  fields.set(model::SmapsField::Pss, pss);
+  const uint64_t anonymous = std::min(best.anonymous(), pss);
+  const uint64_t shmem = std::min(
+      shares[static_cast<size_t>(model::Category::Shm)].pss, pss - anonymous);
+  fields.set(model::SmapsField::PssAnon, anonymous);
+  fields.set(model::SmapsField::PssShmem, shmem);
+  fields.set(model::SmapsField::PssFile, pss - anonymous - shmem);
+  fields.set(model::SmapsField::SwapPss, sum.swap);
+  fields.set(model::SmapsField::SharedHugetlb, huge);
+  fields.set(model::SmapsField::PrivateHugetlb, 0);
+  if (!is_ever_read) return fields;
+  fields.set(model::SmapsField::PrivateClean, 0);
+  fields.set(model::SmapsField::PrivateDirty, sum.uss);
+  fields.set(model::SmapsField::SharedClean, 0);
+  fields.set(model::SmapsField::SharedDirty,
+             sum.rss - std::min(sum.rss, sum.uss));
+  return fields;
+}
+
+// The numbers of the kinds; what else is known of them stays as it was read.
+void set_kinds(const model::BestShares& shares,
+               std::vector<analysis::CategoryUse>& kinds) {
+  std::vector<analysis::CategoryUse> now;
+  for (model::Category category : model::kCategories) {
+    const model::BestShare& share = shares[static_cast<size_t>(category)];
+    if (share == model::BestShare()) continue;
+    auto known =
+        std::ranges::find(kinds, category, &analysis::CategoryUse::category);
+    analysis::CategoryUse use;
+    if (known != kinds.end()) use = *known;
+    use.category = category;
+    use.rss_bytes = share.rss;
+    use.pss_bytes = share.pss;
+    use.private_bytes = share.uss;
+    use.swap_pss_bytes = share.swap;
+    use.bounded_bytes = share.bounded;
+    now.push_back(use);
+  }
+  kinds = std::move(now);
 }
 
 analysis::TopTimeline timeline_of(const analysis::TopHistory& history) {
@@ -112,7 +200,7 @@ analysis::TopTimeline timeline_of(const analysis::TopHistory& history) {
     point.elapsed_ns = history.times_ns[i] - history.times_ns.front();
     point.kinds = history.kinds[i].pss_bytes;
     point.swap_bytes = history.kinds[i].swap_bytes;
-    point.is_bound = history.kinds[i].is_bound;
+    point.bounded_bytes = history.kinds[i].bounded_bytes;
     timeline.points.push_back(point);
   }
   analysis::find_peaks(timeline);
@@ -148,21 +236,32 @@ void TopDigest::set_kernel(model::KernelReadings kernel) {
 void TopDigest::learn(const model::Sample& sample, const Process& process,
                       Known& known) const {
   if (!process.mappings) {
-    if (!known.rollup)
-      known.rollup = model::unknown<model::SmapsFields>(why_no_detail(process));
+    learn_counters(sample, process, known);
     return;
   }
   model::SmapsFields sum;
   for (const model::Mapping& mapping : *process.mappings)
     sum.add(mapping.fields);
   known.rollup = model::known(sum);
-  known.detail.read_ns = sample.started_monotonic_ns;
-  known.detail.is_scanned =
-      !process.mappings->empty() && !sum.has(model::SmapsField::Pss);
+  known.detail.read_ns =
+      sample.started_monotonic_ns -
+      std::min(sample.started_monotonic_ns, process.split_age_ns);
   const std::vector<model::Region> regions = regions_in(sample, process);
   known.detail.kinds = analysis::categories_of(*process.mappings, regions);
-  // Of what was only scanned no shares are known: RSS would look like growth.
-  if (known.detail.is_scanned) {
+  known.best.set_counters(model::resident_counters(
+      process, sample.machine ? sample.machine->page_size_bytes : 4096));
+  known.best.split() = split_of(process, regions);
+  known.best.mark_split();
+  known.is_estimated = process.is_estimated;
+  known.unsplit = process.unsplit;
+  add_unsplit(known);
+  const bool is_scanned =
+      !process.mappings->empty() && !sum.has(model::SmapsField::Pss);
+  if (is_scanned) known.rollup = model::known(fields_of(known.best, false));
+  known.detail.is_bound =
+      is_scanned || known.unsplit != model::ResidentCounters();
+  // What has only a bound would look like growth, or a fall, once it is read.
+  if (known.detail.is_bound) {
     known.growth.clear();
   } else {
     for (const analysis::CategoryUse& use : known.detail.kinds) {
@@ -174,6 +273,45 @@ void TopDigest::learn(const model::Sample& sample, const Process& process,
       std::make_shared<const std::vector<analysis::TopMapping>>(
           analysis::largest_mappings(*process.mappings, regions,
                                      kDigestLargest));
+}
+
+// Mappings of an earlier moment are brought to this one where these are of a
+// recording; then some kinds may have had nothing that was read.
+void TopDigest::add_unsplit(Known& known) {
+  const model::BestShares shares = model::bounded_shares(known.unsplit, 1);
+  for (model::Category category : model::kCategories) {
+    const model::BestShare& share = shares[static_cast<size_t>(category)];
+    if (share.rss == 0) continue;
+    analysis::CategoryUse use;
+    use.category = category;
+    use.rss_bytes = use.pss_bytes = use.bounded_bytes = share.rss;
+    analysis::add_categories(known.detail.kinds, {use});
+  }
+}
+
+// Not read now: the last split at the counters of now, or these alone.
+void TopDigest::learn_counters(const model::Sample& sample,
+                               const Process& process, Known& known) {
+  const std::optional<model::ResidentCounters> now = model::resident_counters(
+      process, sample.machine ? sample.machine->page_size_bytes : 4096);
+  const bool has_memory = process.state != ProcessState::Zombie &&
+                          process.state != ProcessState::KernelThread;
+  if (!now || !has_memory) {
+    if (!known.rollup)
+      known.rollup = model::unknown<model::SmapsFields>(why_no_detail(process));
+    return;
+  }
+  known.best.set_counters(now);
+  const bool is_ever_read = known.detail.read_ns.has_value();
+  const std::optional<model::SplitScale> scale = known.best.scale();
+  if (!scale && is_ever_read && !known.is_estimated) return;
+  known.unsplit = scale ? scale->unsplit() : model::ResidentCounters();
+  known.is_estimated = scale && is_ever_read;
+  const model::BestShares shares = known.best.shares();
+  set_kinds(shares, known.detail.kinds);
+  known.rollup = model::known(fields_of(known.best, is_ever_read));
+  known.detail.is_bound = std::ranges::any_of(
+      shares, [](const auto& share) { return share.bounded > 0; });
 }
 
 void TopDigest::follow(const analysis::TopTimelineOf& of) {
@@ -189,19 +327,19 @@ void TopDigest::follow(const analysis::TopTimelineOf& of) {
 void TopDigest::add_followed(const TopSnapshot& snapshot) {
   analysis::TopHistory& history = followed_history_;
   const std::vector<Process>& processes = snapshot.sample.processes;
-  analysis::TopKinds kinds;
+  model::BestShares sums{};
   bool is_there = !followed_.filter.empty();
   for (size_t i = 0; i < processes.size(); ++i) {
     if (!followed_.has(processes[i].id)) continue;
     is_there = true;
     if (followed_.filter.empty())
       followed_name_ = analysis::display_name(processes[i]);
-    add_kinds(snapshot.details[i], kinds);
+    add_kinds(snapshot.details[i], sums);
   }
   if (!is_there && history.times_ns.empty()) return;  // it had ended before
   // Of one that has ended nothing is left, which is no gap.
   history.times_ns.push_back(snapshot.sample.started_monotonic_ns);
-  history.kinds.push_back(kinds);
+  history.kinds.push_back(kinds_of(snapshot.sample, sums));
   while (history.span_ns() > analysis::kTopHistoryNs) {
     history.times_ns.erase(history.times_ns.begin());
     history.kinds.erase(history.kinds.begin());
@@ -227,8 +365,10 @@ void TopDigest::add_history(TopSnapshot& snapshot) {
     moment.pressure = snapshot.sample.machine->pressure;
   }
   for (const Process& process : snapshot.sample.processes) {
+    // Once what has only a bound is read it would look like a fall.
+    const model::Amount in_ram = analysis::use_of(process, {}).in_ram();
     moment.processes.emplace_back(
-        process.id, analysis::use_of(process, {}).in_ram().known_bytes());
+        process.id, in_ram.has_bound ? std::nullopt : in_ram.known_bytes());
   }
   events_.add(snapshot.sample, analysis::kTopHistoryNs);
   const bool is_kept = keeper_.add(moment) || !history_;
@@ -286,6 +426,8 @@ TopSnapshot TopDigest::digest_alone(model::Sample& sample) {
     learn(sample, process, known);
     copy.processes.push_back(copy_without_mappings(process));
     copy.processes.back().rollup = known.rollup;
+    copy.processes.back().is_estimated = known.is_estimated;
+    copy.processes.back().unsplit = known.unsplit;
     known.detail.grown = grown_of(known.growth, sample.started_monotonic_ns);
     snapshot.details.push_back(known.detail);
   }

@@ -14,6 +14,7 @@
 #include "analysis/top_growth.h"
 #include "analysis/top_history.h"
 #include "analysis/top_snapshot.h"
+#include "model/best_known.h"
 #include "model/sample.h"
 
 namespace tidemark::watch {
@@ -37,12 +38,18 @@ class TopDigest {
   struct Known {
     model::Reading<model::SmapsFields> rollup;
     analysis::TopDetail detail;
+    model::BestProcess best{1};  // in bytes
+    model::ResidentCounters unsplit;
+    bool is_estimated = false;
     std::map<model::Category, analysis::GrowthTrack> growth;
     uint64_t round = 0;  // when it was last seen
   };
 
   void learn(const model::Sample& sample, const model::Process& process,
              Known& known) const;
+  static void learn_counters(const model::Sample& sample,
+                             const model::Process& process, Known& known);
+  static void add_unsplit(Known& known);
   void add_history(analysis::TopSnapshot& snapshot);
   void add_growers(const analysis::TopSnapshot& snapshot);
   void add_followed(const analysis::TopSnapshot& snapshot);

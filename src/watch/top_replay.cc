@@ -28,16 +28,16 @@ uint64_t inode_of(const std::string& path) {
   return ::stat(path.c_str(), &file) == 0 ? file.st_ino : 0;
 }
 
-// Since it was first seen at those ticks. What was only scanned has no PSS, and
-// must not look like a fall.
+// Since it was first seen at those ticks. Nothing is known of what was only
+// bounded at an end: being read is no growth, and no fall.
 int64_t growth_of(const model::Band& band, size_t tick_count) {
   if (band.points.empty() || band.points.front().tick_index >= tick_count)
     return 0;
-  const auto bytes = [](const model::BandPoint& point) {
-    return static_cast<int64_t>(point.shares.pss_bytes +
-                                point.shares.scanned_bytes);
-  };
-  return bytes(band.points.back()) - bytes(band.points.front());
+  const model::BandShares& first = band.points.front().shares;
+  const model::BandShares& last = band.points.back().shares;
+  if (first.bounded_bytes > 0 || last.bounded_bytes > 0) return 0;
+  return static_cast<int64_t>(last.pss_bytes) -
+         static_cast<int64_t>(first.pss_bytes);
 }
 
 }  // namespace
@@ -211,8 +211,7 @@ std::optional<uint64_t> TopReplay::group_mark(
   const base::Status walked = recording_.walk_cgroup(
       *path, [&](int64_t, const model::Cgroup& group) { marks.add(group); });
   if (!walked) return std::nullopt;
-  return analysis::own_group_mark(
-      marks, analysis::seen_bytes(timeline.points.front()));
+  return analysis::own_group_mark(marks, timeline.points.front().pss_bytes);
 }
 
 void TopReplay::make_timeline(const analysis::TopTimelineOf& of) {
@@ -280,11 +279,9 @@ void TopReplay::add_processes(const std::vector<int64_t>& ticks,
       const size_t end = i + 1 < band.points.size()
                              ? band.points[i + 1].tick_index
                              : ticks.size();
-      // What was only scanned has no PSS: it must not look like a fall.
       const model::BandShares& shares = band.points[i].shares;
       for (size_t k = band.points[i].tick_index; k < end; ++k) {
-        series[k] =
-            series[k].value_or(0) + shares.pss_bytes + shares.scanned_bytes;
+        series[k] = series[k].value_or(0) + shares.pss_bytes;
       }
     }
   }

@@ -72,7 +72,7 @@ void ask(const store::Recording& recording, const std::string& path) {
   if (timeline && timeline->points.size() != recording.ticks().size()) {
     std::abort();
   }
-  (void)recording.series({}, 0);
+  (void)recording.timeline({1});
   (void)recording.gaps();
   (void)recording.notes();
   (void)recording.maxima();

@@ -5,7 +5,7 @@ import { kindOf } from "./colours";
 import type { Peak, Reports, Timeline, Trace } from "./data";
 import { amount, baseName, clock, count, counted, duration, momentClock, percent, size, visible } from "./format";
 import { base, diffSides, machineOf, moment, showsKeys, view, VIEWS, type View } from "./state";
-import { chargeColumn, column, hasProcesses, heightAt, isBound, isPartial } from "./bands";
+import { chargeColumn, column, hasProcesses, heightAt, isBound, isPartial, markAt } from "./bands";
 import { CompareMoments } from "./compare";
 import { formulaOf, type Headline } from "./headline";
 import { HistoryView, historyHeadlines } from "./history";
@@ -131,15 +131,13 @@ function headlines({ timeline, peak, info }: Reports): Headline[] {
   if (!timeline) return [];
   const at = timeline.peak_index;
   const height = amount(heightAt(timeline, at));
-  const unread = timeline.ticks.undetailed_count[at] ?? 0;
-  const scanned = isBound(timeline, at);
-  const what = unread > 0
-    ? `${counted(unread, "process", "processes")} could not be read`
-    : scanned ? "RSS: shares were not read" : "highest sample of PSS";
+  const isOnlyBound = isBound(timeline, at);
+  const sign = markAt(timeline, at);
+  const what = isOnlyBound ? "sharing was not read of all" : sign ? "estimated" : "highest sample of PSS";
   const list: Headline[] = [
     {
       label: "peak",
-      number: `${unread > 0 ? "≥\u00a0" : scanned ? "≤\u00a0" : ""}${height.number}`,
+      number: `${sign}${height.number}`,
       unit: height.unit,
       how: `${momentClock(timeline.ticks.elapsed_ns[at] ?? 0, timeline.elapsed_ns)} · ${what}`,
     },
@@ -154,8 +152,8 @@ function headlines({ timeline, peak, info }: Reports): Headline[] {
   list.push(
     coming
       ? { label: "explained", ...coming }
-      : unread > 0 || scanned || heightAt(timeline, at) === 0
-      ? { label: "explained", number: "?", unit: "", how: unread > 0 ? "not all processes could be read" : scanned ? "RSS is more than shares, which were not read" : "nothing was read", isUnknown: true }
+      : isOnlyBound || heightAt(timeline, at) === 0
+      ? { label: "explained", number: "?", unit: "", how: isOnlyBound ? "sharing was not read of all" : "nothing was read", isUnknown: true }
       : mark
       ? {
           label: "explained",

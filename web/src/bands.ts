@@ -19,7 +19,7 @@ const spread = (band: Band, told: number[], values: Float64Array): void => {
   }
 };
 
-// PSS, and where shares were not read RSS, which it cannot exceed.
+// PSS is the best value: where sharing was never read, RSS, which it cannot exceed.
 export function column(band: Band, metric: Metric, tickCount: number): Float64Array {
   let of = made.get(band);
   if (!of) made.set(band, (of = new Map()));
@@ -28,18 +28,22 @@ export function column(band: Band, metric: Metric, tickCount: number): Float64Ar
   const values = new Float64Array(tickCount);
   const told = band[COLUMN[metric]];
   if (told) spread(band, told, values);
-  if (metric === "pss" && band.scanned_bytes) spread(band, band.scanned_bytes, values);
   of.set(metric, values);
   return values;
 }
 
-// Of its bytes those whose shares were not read.
-export function scannedAt(band: Band, index: number): number {
-  if (!band.scanned_bytes) return 0;
+// Of its bytes at the tick those that have no more than a bound, or that were
+// scaled since they were read.
+export function partAt(band: Band, index: number, of: "bounded_bytes" | "estimated_bytes"): number {
+  const told = band[of];
+  if (!told) return 0;
   let found = 0;
-  for (let i = 0; i < band.ticks.length && band.ticks[i]! <= index; ++i) found = band.scanned_bytes[i]!;
+  for (let i = 0; i < band.ticks.length && band.ticks[i]! <= index; ++i) found = told[i]!;
   return found;
 }
+
+// What stands before a number that was not read in full.
+export const markOf = (bounded: number, estimated: number): string => (bounded > 0 ? "≤\u00a0" : estimated > 0 ? "~" : "");
 
 // A recording of a trace alone has no processes: their memory is not nothing,
 // it was not read.
@@ -49,10 +53,23 @@ export const hasProcesses = ({ ticks }: Timeline): boolean => ticks.process_coun
 export const isPartial = ({ kinds, processes }: Timeline): boolean => kinds.length > 0 && processes.length === 0;
 
 // As high as the areas are at the tick.
-export const heightAt = ({ ticks }: Timeline, index: number): number =>
-  (ticks.pss_bytes[index] ?? 0) + (ticks.scanned_bytes?.[index] ?? 0);
+export const heightAt = ({ ticks }: Timeline, index: number): number => ticks.pss_bytes[index] ?? 0;
 
-export const isBound = ({ ticks }: Timeline, index: number): boolean => (ticks.scanned_bytes?.[index] ?? 0) > 0;
+export const isBound = ({ ticks }: Timeline, index: number): boolean => (ticks.bounded_bytes?.[index] ?? 0) > 0;
+
+export const markAt = ({ ticks }: Timeline, index: number): string =>
+  markOf(ticks.bounded_bytes?.[index] ?? 0, ticks.estimated_bytes?.[index] ?? 0);
+
+// By how much a band changed between two ticks; null where nobody knows. What
+// was read at one of them alone is compared by RSS, which says it of memory that
+// is hardly shared.
+export function changeBetween(band: Band, from: number, to: number, metric: Metric, tickCount: number): number | null {
+  const difference = (one: Metric): number => column(band, one, tickCount)[to]! - column(band, one, tickCount)[from]!;
+  const isUnread = (at: number): boolean => partAt(band, at, "bounded_bytes") > 0;
+  const knows = metric === "rss" || metric === "swap" || isUnread(from) === isUnread(to);
+  if (knows && !(metric === "private" && isUnread(to))) return difference(metric);
+  return ["heap", "anon", "stack"].includes(band.category ?? "") ? difference("rss") : null;
+}
 
 // The same of what a control group was charged with; NaN: not known.
 export function chargeColumn(charge: Charge, of: "charged_bytes" | "peak_bytes" | "limit_bytes", tickCount: number): Float64Array {

@@ -1,7 +1,7 @@
 // What added what between two moments: a waterfall that closes.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { isBound } from "./bands";
+import { markOf } from "./bands";
 import { roundSteps } from "./chart";
 import { kindOf } from "./colours";
 import { copyText } from "./copy";
@@ -42,6 +42,10 @@ function noteOf(row: DiffRow, by: CompareBy): string {
   return `${count(before)} → ${counted(after, what, isProcess ? "processes" : "mappings")}`;
 }
 
+// The best value: the bound where sharing was not read.
+const bestOf = ({ pss_bytes, bounds }: DiffSide): number => pss_bytes ?? bounds?.pss_bytes?.[1] ?? 0;
+const sideMark = ({ bounds, estimated_bytes }: DiffSide): string => markOf(bounds ? 1 : 0, estimated_bytes ?? 0);
+
 const MOST_STEPS = 24;
 
 // The largest changes, growth first, then falls; the rest is one step, and the
@@ -52,7 +56,7 @@ export function steps(diff: Diff, by: CompareBy): Step[] {
   const kept = new Set(order.slice(0, MOST_STEPS));
   const shown = changed.filter((row) => kept.has(row)).sort((a, b) => b.change_bytes - a.change_bytes);
   const list: Step[] = [];
-  let at = diff.before.pss_bytes;
+  let at = bestOf(diff.before);
   const add = (label: string, full: string, note: string, kind: string | undefined, bytes: number): void => {
     list.push({ label, full, note, kind, from: at, change: bytes });
     at += bytes;
@@ -65,8 +69,9 @@ export function steps(diff: Diff, by: CompareBy): Step[] {
   if (folded.length > 0) {
     add(`${count(folded.length)} smaller changes`, "", "", undefined, folded.reduce((sum, row) => sum + row.change_bytes, 0));
   }
-  const left = diff.after.pss_bytes - at;
-  if (left !== 0) add("not explained", "", "", "unnamed", left);
+  const left = bestOf(diff.after) - at;
+  const isMixed = diff.change_bytes !== bestOf(diff.after) - bestOf(diff.before);
+  if (left !== 0) add(isMixed ? "sharing that was read at one moment only" : "not explained", "", "", "unnamed", left);
   return list;
 }
 
@@ -139,7 +144,7 @@ export function CompareMoments({ reports: { diff, timeline } }: { reports: Repor
   return (
     <>
       {isMoments && <MomentStrip timeline={timeline} index={index} compared={compared} />}
-      <CompareView diff={isMoments ? moments() : diff} isBound={isMoments && (isBound(timeline, index) || isBound(timeline, compared))}>
+      <CompareView diff={isMoments ? moments() : diff}>
         {diff && (
           <span class="choices" role="group" aria-label="compare">
             {choices.map((one) => <button aria-pressed={one === (isMoments ? "two moments" : ofRecordings())} onClick={() => choose(one)}>{one}</button>)}
@@ -152,16 +157,15 @@ export function CompareMoments({ reports: { diff, timeline } }: { reports: Repor
 
 interface CompareProps {
   diff: Diff;
-  isBound?: boolean; // shares were not read on one side
   children?: ComponentChildren;
 }
 
-export function CompareView({ diff, isBound = false, children }: CompareProps): ComponentChildren {
+export function CompareView({ diff, children }: CompareProps): ComponentChildren {
   const [isSwapped, setSwapped] = useState(false);
   const [said, setSaid] = useState("");
   const shown = isSwapped ? turned(diff) : diff;
   const list = steps(shown, compareBy.value);
-  const [before, after] = [shown.before.pss_bytes, shown.after.pss_bytes];
+  const [before, after] = [bestOf(shown.before), bestOf(shown.after)];
   const points = [before, after, ...list.flatMap((step) => [step.from, step.from + step.change])];
   const [low, high] = [Math.min(...points), Math.max(...points)];
   // Cut where the whole would hide the change, and then it is torn and said.
@@ -173,17 +177,17 @@ export function CompareView({ diff, isBound = false, children }: CompareProps): 
   const ticks = roundSteps(high, start).filter((bytes) => bytes >= start + (high - start) * 0.04 && bytes <= high - (high - start) * 0.02);
   const at = (bytes: number): string => `${(100 * x(bytes)) / width}%`;
   const grid = ticks.map((bytes) => <i style={{ left: at(bytes) }} />);
-  const whole = after - before;
-  const word = whole === 0 ? "as much as the base" : `${size(Math.abs(whole))} ${whole > 0 ? "more" : "less"} than the base`;
-  const undetailed = shown.before.undetailed_count + shown.after.undetailed_count;
+  const whole = shown.change_bytes;
+  const isAbout = [shown.before, shown.after].some(({ bounds }) => bounds) || (shown.by_counters ?? []).length > 0;
+  const word = whole === 0 ? "as much as the base" : `${isAbout ? "about " : ""}${size(Math.abs(whole))} ${whole > 0 ? "more" : "less"} than the base`;
   const copy = (): void => {
     const lines = ["| what | change |", "|---|---:|", ...list.map((step) => `| ${step.full || step.label} | ${change(step.change)} |`), `| **sum** | ${change(whole)} |`];
     copyText(`${lines.join("\n")}\n`, setSaid);
   };
   useKeys({ g: () => (compareBy.value = next(COMPARE_BY, compareBy.value)) });
-  const total = (label: string, note: string, bytes: number): ComponentChildren => (
+  const total = (label: string, side: DiffSide, bytes: number): ComponentChildren => (
     <tr>
-      <td class="name" title={note}><b>{label}</b><div class="note">{note}</div></td>
+      <td class="name" title={sideName(side)}><b>{label}</b><div class="note">{sideName(side)}</div></td>
       <td class="fall">
         {grid}
         <svg width="100%" height={ROW - 12} viewBox={`0 0 ${width} ${ROW - 12}`} preserveAspectRatio="none" aria-hidden="true">
@@ -191,7 +195,7 @@ export function CompareView({ diff, isBound = false, children }: CompareProps): 
           {isCut && <path d={`M8 0l6 ${(ROW - 12) / 4} -6 ${(ROW - 12) / 4} 6 ${(ROW - 12) / 4} -6 ${(ROW - 12) / 4}`} fill="none" stroke="var(--bg)" stroke-width="3" />}
         </svg>
       </td>
-      <td class="n"><b>{size(bytes)}</b></td>
+      <td class="n"><b>{sideMark(side)}{size(bytes)}</b></td>
       <td class="n wide" />
     </tr>
   );
@@ -228,7 +232,7 @@ export function CompareView({ diff, isBound = false, children }: CompareProps): 
           </tr>
         </thead>
         <tbody>
-          {total("base", sideName(shown.before), before)}
+          {total("base", shown.before, before)}
           {list.map((step) => {
             const kind = kindOf(step.kind);
             const fill = step.kind ? kind.fill[theme.value] : "var(--line2)";
@@ -252,14 +256,13 @@ export function CompareView({ diff, isBound = false, children }: CompareProps): 
               </tr>
             );
           })}
-          {total("this", sideName(shown.after), after)}
+          {total("this", shown.after, after)}
         </tbody>
       </RowTable>
       <div class="aside">
-        Every line adds up: {count(before)} {whole < 0 ? "−" : "+"} {count(Math.abs(whole))} = {count(after)} bytes.
+        Every line adds up: {count(before)} {after < before ? "−" : "+"} {count(Math.abs(after - before))} = {count(after)} bytes.
         {isCut && ` The axis is cut at ${size(start)}: do not compare the two grey bars by length.`}
-        {isBound && " Shares of some processes were not read: they count by their RSS, which is more."}
-        {undetailed > 0 && ` ${counted(undetailed, "process", "processes")} could not be read; what they hold is in neither sum.`}
+        {isAbout && " Where sharing was not read, both sides count by resident memory."}
       </div>
     </>
   );

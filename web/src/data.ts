@@ -7,8 +7,9 @@ export interface Points {
   private_bytes?: number[];
   rss_bytes?: number[];
   swap_bytes?: number[];
-  // RSS of what was only scanned: of it no share is known.
-  scanned_bytes?: number[];
+  // Of PSS: what has no more than this bound, and what was scaled since it was read.
+  bounded_bytes?: number[];
+  estimated_bytes?: number[];
 }
 
 export interface Band extends Points {
@@ -57,7 +58,8 @@ export interface Timeline {
     process_count: number[];
     undetailed_count: number[];
     scanned_count?: number[];
-    scanned_bytes?: number[];
+    bounded_bytes?: number[];
+    estimated_bytes?: number[];
     traced_bytes?: (number | null)[]; // held, as a trace of pages knows
   };
   kinds: Band[];
@@ -157,7 +159,7 @@ export interface Peak {
   schema: "tidemark.peak/1";
   elapsed_ns: number;
   moment: { tick: number; time: string; read_ns: number };
-  total: { pss_bytes: number; undetailed_count: number; undetailed_bytes: number };
+  total: { pss_bytes: number | null; undetailed_count: number; undetailed_bytes: number };
   marks: Mark[];
 }
 
@@ -173,7 +175,7 @@ export interface Info {
   span_ns: number;
   sample_count: number;
   // Not there in the page of one recording; null: no memory was seen.
-  peak?: { elapsed_ns: number; bytes: number; is_bound: boolean } | null;
+  peak?: { elapsed_ns: number; bytes: number; is_bound: boolean; is_estimated?: boolean } | null;
   shape_bytes?: number[];
   trace: object | null;
   missed_count: number;
@@ -257,7 +259,9 @@ export interface Trace {
 
 export interface DiffSide {
   label: string;
-  pss_bytes: number;
+  pss_bytes: number | null; // null: sharing was not read of any of it
+  bounds?: { pss_bytes?: number[] };
+  estimated_bytes?: number;
   process_count: number;
   undetailed_count: number;
   // The recording that it is a moment of.
@@ -279,6 +283,7 @@ export interface Diff {
   before: DiffSide;
   after: DiffSide;
   change_bytes: number;
+  by_counters?: string[]; // compared by resident memory
   categories: DiffRow[];
   mappings: DiffRow[];
   processes: DiffRow[];

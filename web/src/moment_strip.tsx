@@ -2,7 +2,7 @@
 // where the moment and the base are, and another moment by pointer or arrows.
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
-import { heightAt, isBound } from "./bands";
+import { heightAt, markAt } from "./bands";
 import type { Timeline } from "./data";
 import { counted, momentClock, size } from "./format";
 import { baseIndex, choosePeak, momentIndex } from "./moment";
@@ -65,12 +65,11 @@ export function Outline({ timeline, heightOf, index, compared, isFixed }: Outlin
 }
 
 export function MomentStrip({ timeline, index, compared }: { timeline: Timeline; index: number; compared: number }): ComponentChildren {
-  const bound = isBound(timeline, index) ? "≤\u00a0" : "";
   return (
     <div class="momentstrip">
       <div class="bar">
         <h2>At {momentName(timeline, index)}</h2>
-        <span class="note">{bound}{size(heightAt(timeline, index))} in {counted(timeline.ticks.process_count[index]!, "process", "processes")}</span>
+        <span class="note">{markAt(timeline, index)}{size(heightAt(timeline, index))} in {counted(timeline.ticks.process_count[index]!, "process", "processes")}</span>
         <span class="push note">changes are since {momentName(timeline, compared)}</span>
         <button class="control" onClick={() => (base.value = index)}>base here <kbd>b</kbd></button>
         <button class="control" onClick={() => choosePeak()}>peak <kbd>p</kbd></button>

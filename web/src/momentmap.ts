@@ -93,15 +93,13 @@ export function momentName(timeline: Timeline, index: number): string {
 
 export function momentTreemap(timeline: Timeline, index: number): Treemap {
   const tree = new Maker(timeline, index).root("recorded processes");
-  const undetailed = timeline.ticks.undetailed_count[index]!;
   const notes: string[] = [];
-  if (isBound(timeline, index)) notes.push("Shares of some processes were not read at this moment: they are as large as their RSS, which counts shared pages in full.");
-  if (undetailed > 0) notes.push(`${undetailed} of ${timeline.ticks.process_count[index]!} processes could not be read: they have no box.`);
+  if (isBound(timeline, index)) notes.push("≤: where sharing was not read, resident memory stands for it.");
   return {
     schema: "tidemark.treemap/1", time: null, by: "pss", total_bytes: heightAt(timeline, index),
-    process_count: timeline.ticks.process_count[index]!, unknown_process_count: undetailed, tree, notes,
+    process_count: timeline.ticks.process_count[index]!, unknown_process_count: 0, tree, notes,
     unknown: {
-      private_bytes: "shares of some processes were not read at this moment",
+      private_bytes: "sharing of some was not read",
       charged_bytes: "a recording does not part what groups are charged for by process; the timeline draws it for a single group",
     },
   };

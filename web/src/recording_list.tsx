@@ -54,8 +54,8 @@ const day = (time: string): string => time.slice(0, 19).replace("T", " ");
 
 function Peak({ info }: { info: Info }): ComponentChildren {
   if (!info.peak) return info.trace ? <span title="it holds a trace of the kernel alone">–</span> : <span class="unknown" title="no memory was seen in it">?</span>;
-  const { bytes, is_bound, elapsed_ns } = info.peak;
-  return <span title={`at ${momentClock(elapsed_ns, info.span_ns)}`}>{is_bound ? "≤ " : ""}<Number bytes={bytes} /></span>;
+  const { bytes, is_bound, is_estimated, elapsed_ns } = info.peak;
+  return <span title={`at ${momentClock(elapsed_ns, info.span_ns)}`}>{is_bound ? "≤ " : is_estimated ? "~" : ""}<Number bytes={bytes} /></span>;
 }
 
 // Why, without the path that the name beside it is the end of.

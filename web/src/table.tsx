@@ -2,7 +2,7 @@
 // chart is grouped by, with the sum it closes to.
 import type { ComponentChildren } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
-import { bandsOf, column, isBound, isPartial, scannedAt } from "./bands";
+import { bandsOf, changeBetween, column, isBound, isPartial, markAt, markOf, partAt } from "./bands";
 import { kindOf } from "./colours";
 import { copyText } from "./copy";
 import type { Band, Mark, Timeline } from "./data";
@@ -21,8 +21,9 @@ export interface Row {
   value: number;
   own: number;
   swap: number;
-  before: number;
-  scanned: number; // of the value, what no share is known of
+  change: number | null; // null: not known
+  isBound: boolean; // sharing of some of it was never read
+  mark: string; // before the value
   band: Band;
 }
 
@@ -99,6 +100,7 @@ export function rowsAt(timeline: Timeline, index: number, by: Grouping): Row[] {
     const value = column(band, of, tickCount)[index]!;
     const before = column(band, of, tickCount)[earlier]!;
     if (value === 0 && before === 0) return;
+    const bounded = partAt(band, index, "bounded_bytes");
     rows.push({
       key: `${by}:${at}`,
       label: by === "mapping" ? baseName(nameOf(band)) : nameOf(band),
@@ -109,8 +111,9 @@ export function rowsAt(timeline: Timeline, index: number, by: Grouping): Row[] {
       value,
       own: column(band, "private", tickCount)[index]!,
       swap: column(band, "swap", tickCount)[index]!,
-      before,
-      scanned: scannedAt(band, index),
+      change: changeBetween(band, earlier, index, of, tickCount),
+      isBound: bounded > 0,
+      mark: of === "pss" ? markOf(bounded, partAt(band, index, "estimated_bytes")) : "",
       band,
     });
   });
@@ -118,9 +121,9 @@ export function rowsAt(timeline: Timeline, index: number, by: Grouping): Row[] {
 }
 
 // What is private, then what is shared; hatched where nobody knows.
-function ShareBar({ row: { value, own, scanned, colour }, widest }: { row: Row; widest: number }): ComponentChildren {
+function ShareBar({ row: { value, own, isBound, colour }, widest }: { row: Row; widest: number }): ComponentChildren {
   const part = (bytes: number): string => `${(100 * bytes) / widest}%`;
-  if (scanned > 0) return <span class="share"><i class="hatched" style={{ width: part(value), backgroundColor: colour }} /></span>;
+  if (isBound) return <span class="share"><i class="hatched" style={{ width: part(value), backgroundColor: colour }} /></span>;
   const alone = Math.min(own, value);
   return (
     <span class="share">
@@ -130,7 +133,7 @@ function ShareBar({ row: { value, own, scanned, colour }, widest }: { row: Row; 
   );
 }
 
-const Unread = (): ComponentChildren => <span class="unknown" title="its pages were only scanned: shares are not known">?</span>;
+const Unread = (): ComponentChildren => <span class="unknown" title="not read">?</span>;
 
 export function Number({ bytes }: { bytes: number }): ComponentChildren {
   const { number, unit } = amount(bytes);
@@ -211,22 +214,31 @@ function sorted(rows: Row[]): Row[] {
   const key = (row: Row): number | string =>
     by === "label" ? row.label : by === "mostly" ? row.mostly
     : by === "own" ? row.own : by === "shared" ? row.value - row.own
-    : by === "change" ? row.value - row.before : row.value;
+    : by === "change" ? row.change ?? 0 : row.value;
   return [...rows].sort((left, right) => {
     const [a, b] = [key(left), key(right)];
     return sign * (typeof a === "string" ? a.localeCompare(b as string) : a - (b as number));
   });
 }
 
-export function asText(rows: Row[], kind: "markdown" | "csv"): string {
+interface TextOf {
+  metric: Metric;
+  caption: string; // which recording, and when
+  whole: number;
+  mark: string;
+}
+
+export function asText(rows: Row[], kind: "markdown" | "csv", { metric: of, caption, whole, mark }: TextOf): string {
   if (kind === "csv") {
     const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
-    return ["name,bytes,private_bytes,swap_bytes,change_bytes",
-      ...rows.map((row) => [quoted(row.full), row.value, row.own, row.swap, row.value - row.before].join(","))].join("\n") + "\n";
+    return ["name,bytes,private_bytes,swap_bytes,change_bytes,is_bound",
+      ...rows.map((row) => [quoted(row.full), row.value, row.isBound ? "" : row.own, row.swap, row.change ?? "", row.isBound].join(","))].join("\n") + "\n";
   }
   const cell = (text: string): string => text.replaceAll("|", "\\|").replaceAll("`", "'");
-  return [`| what | ${metricName(metric.value)} | private | change |`, "|---|---:|---:|---:|",
-    ...rows.map((row) => `| ${cell(row.full)} | ${size(row.value)} | ${size(row.own)} | ${change(row.value - row.before)} |`)].join("\n") + "\n";
+  const line = (name: string, value: string, own: string, by: string): string => `| ${name} | ${value} | ${own} | ${by} |`;
+  return [`${cell(caption)}`, "", line("what", metricName(of), "private", "change"), "|---|---:|---:|---:|",
+    ...rows.map((row) => line(cell(row.full), row.mark + size(row.value), row.isBound ? "?" : size(row.own), row.change === null ? "?" : change(row.change))),
+    line("**sum**", mark + size(whole), "", "")].join("\n") + "\n";
 }
 
 // What a row is made of: of a kind its mappings, of a group its processes, of a
@@ -270,8 +282,9 @@ export function Composition({ timeline, index, by, mark, isBeside = false }: Com
   const hasParts = of === "pss";
   const time = timeline.ticks.elapsed_ns[index]!;
   const isPeak = index === timeline.peak_index;
-  const undetailed = timeline.ticks.undetailed_count[index]!;
-  const copy = (kind: "markdown" | "csv"): void => copyText(asText(rows, kind), setSaid, `${rows.length} rows copied`);
+  const caption = `${visible(timeline.recording)}, ${isPeak ? "the peak, " : ""}${momentClock(time, timeline.elapsed_ns)} ${wallClock(timeline.start, time)}`.trim();
+  const copy = (kind: "markdown" | "csv"): void =>
+    copyText(asText(rows, kind, { metric: of, caption, whole: leftSum, mark: of === "pss" ? markAt(timeline, index) : "" }), setSaid, `${rows.length} rows copied`);
   const head = (column: string, look: string, words: string): ComponentChildren => {
     if (column === "bar" || column === "spark" || column === "percent") return <th class={look}>{words}</th>;
     const falls = sort.value.column === column ? sort.value.falls : null;
@@ -291,7 +304,6 @@ export function Composition({ timeline, index, by, mark, isBeside = false }: Com
           <h2>{isPeak ? "At the peak" : `At ${momentClock(time, timeline.elapsed_ns)}`}</h2>
           <span class="note">
             {isPeak && <>{momentClock(time, timeline.elapsed_ns)} · </>}{wallClock(timeline.start, time)} · {counted(timeline.ticks.process_count[index]!, "process", "processes")}
-            {undetailed > 0 && <span class="unknown"> · {count(undetailed)} of them not read</span>}
           </span>
           <span class="push" />
           <span class="note" role="status">{said}</span>
@@ -336,11 +348,11 @@ export function Composition({ timeline, index, by, mark, isBeside = false }: Com
                   <ShareBar row={row} widest={widest} />
                 </td>
               )}
-              <td class="n"><Number bytes={row.value} /></td>
+              <td class="n">{row.mark}<Number bytes={row.value} /></td>
               <td class="n">{percent(row.value, whole)}</td>
-              <td class="n wide">{row.scanned > 0 ? <Unread /> : <Number bytes={row.own} />}</td>
-              {hasParts && <td class="n wide">{row.scanned > 0 ? <Unread /> : <Number bytes={Math.max(0, row.value - row.own)} />}</td>}
-              <td class="n wide"><Change bytes={row.value - row.before} /></td>
+              <td class="n wide">{row.isBound ? <Unread /> : <Number bytes={row.own} />}</td>
+              {hasParts && <td class="n wide">{row.isBound ? <Unread /> : <Number bytes={Math.max(0, row.value - row.own)} />}</td>}
+              <td class="n wide">{row.change === null ? <Unread /> : <Change bytes={row.change} />}</td>
               <td class="n wide"><Spark values={column(row.band, of, tickCount)} colour={row.colour} /></td>
             </tr>
           ))}
@@ -369,17 +381,15 @@ export function Composition({ timeline, index, by, mark, isBeside = false }: Com
             </tr>
           )}
           <tr>
-            <td class="name">{undetailed > 0 ? "≥ sum" : metric.value === "pss" && isBound(timeline, index) ? "≤ sum" : "sum"}</td>
+            <td class="name">sum</td>
             <td class="mostly wide">
-              {undetailed > 0
-                ? `${count(undetailed)} processes could not be read; their memory is not in it`
-                : of === "pss" && isBound(timeline, index) ? "shares of some were not read: their RSS stands for them"
+              {of === "pss" && isBound(timeline, index) ? "resident memory stands for what was not read in full"
                 : of === "pss" && isPeak && mark && mark.bytes > whole
                 ? `+ ${size(mark.bytes - whole)} not explained = ${size(mark.bytes)}, ${visible(mark.label)}`
                 : of === "pss" ? "each page divided by the number of processes that map it" : ""}
             </td>
             {hasParts && <td />}
-            <td class="n"><Number bytes={whole} /></td>
+            <td class="n">{of === "pss" ? markAt(timeline, index) : ""}<Number bytes={whole} /></td>
             <td class="n">100</td>
             <td class="wide" colSpan={hasParts ? 4 : 3} />
           </tr>

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { ChartData, Curve, Gap } from "./chart";
-import { chargeColumn, column, heightAt, isBound, isPartial, layersOf, type Layer } from "./bands";
+import { chargeColumn, column, heightAt, isBound, isPartial, layersOf, markAt, type Layer } from "./bands";
 import { ChartTip } from "./chart_tip";
 import type { Reports, Timeline } from "./data";
 import { change, count, duration, momentClock, size, visible } from "./format";
@@ -148,7 +148,7 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
     below: metric.value === "swap" ? null : swapped,
     resident: residentLine(timeline, layers),
     gaps,
-    flag: metric.value === "pss" ? { at: peakTime / 1e9, bytes: peakBytes, text: `peak ${isBound(timeline, timeline.peak_index) ? "≤\u00a0" : ""}${size(peakBytes)} · ${momentClock(peakTime, timeline.elapsed_ns)}` } : null,
+    flag: metric.value === "pss" ? { at: peakTime / 1e9, bytes: peakBytes, text: `peak ${markAt(timeline, timeline.peak_index)}${size(peakBytes)} · ${momentClock(peakTime, timeline.elapsed_ns)}` } : null,
     lines: mark ? [{ bytes: mark.bytes, text: `${visible(mark.label)} ${size(mark.bytes)}`, dash: [2, 3] }] : [],
     curves: metric.value === "pss" ? chargeCurves(timeline, peakBytes) : [],
     moment: index,
@@ -202,8 +202,7 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
         {width > 0 && reports.machine && <PressureLane machine={reports.machine} area={area} />}
         {boundCount > 0 && (
           <p class="note unknown">
-            At {count(boundCount)} of {count(drawn)} moments shares were not read, because that would have cost more than the budget: RSS is drawn
-            there, which counts shared pages in full. `record --budget none` reads them.
+            At {count(boundCount)} of {count(drawn)} moments sharing was not read of all: resident memory stands for it. `record --budget none` reads all.
           </p>
         )}
         {drawn < timeline.tick_count && (

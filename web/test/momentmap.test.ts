@@ -63,14 +63,10 @@ test("growth is against the base, box by box", () => {
 });
 
 test("where shares were not read, what is private is not known", () => {
-  const data = momentTreemap(timeline({ scanned_bytes: [0, 12] }), 1);
+  const data = momentTreemap(timeline({ bounded_bytes: [0, 12] }), 1);
   assert.equal(place(data.tree).sizes.private, null);
-  assert.match(data.notes.join(), /RSS/);
-  assert.equal(place(momentTreemap(timeline({ scanned_bytes: [0, 12] }), 0).tree).sizes.private, 18);
-});
-
-test("processes that could not be read are said to have no box", () => {
-  assert.match(momentTreemap(timeline({ undetailed_count: [0, 2] }), 1).notes.join(), /2 of 6 processes could not be read/);
+  assert.match(data.notes.join(), /resident memory stands for it/);
+  assert.equal(place(momentTreemap(timeline({ bounded_bytes: [0, 12] }), 0).tree).sizes.private, 18);
 });
 
 test("a name is shortened, then clipped, then left out", () => {

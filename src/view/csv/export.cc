@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "analysis/composition.h"
@@ -105,15 +106,17 @@ std::string mapping_rows(const Moment& moment) {
   return out;
 }
 
-// Empty rather than zero where no mapping of the sample tells it.
-std::string sum_text(const Moment& moment, SmapsField field, uint64_t bytes) {
-  for (const Process& process : moment.sample->processes) {
-    if (!process.mappings) continue;
-    for (const model::Mapping& mapping : *process.mappings) {
-      if (mapping.fields.has(field)) return std::to_string(bytes);
-    }
-  }
-  return "";
+// Other tools' recordings do not have it.
+bool knows_swap(const Moment& moment) {
+  const auto has_swap = [](const model::Mapping& mapping) {
+    return mapping.fields.has(SmapsField::Swap);
+  };
+  return std::ranges::any_of(
+      moment.sample->processes, [&](const Process& process) {
+        return process.status.swap_bytes ||
+               (process.mappings &&
+                std::ranges::any_of(*process.mappings, has_swap));
+      });
 }
 
 std::string category_rows(const Moment& moment) {
@@ -121,15 +124,14 @@ std::string category_rows(const Moment& moment) {
   for (const analysis::Part& part : analysis::compose(*moment.sample).parts)
     sums[static_cast<size_t>(part.category)].add(part.bytes);
   const std::string head = moment_fields(moment);
+  const bool swaps = knows_swap(moment);
   std::string out;
   for (Category category : kShown) {
     const analysis::Bytes& sum = sums[static_cast<size_t>(category)];
-    out += fmt::format("{},{},{},{},{},{}\n", head,
-                       model::category_token(category),
-                       sum_text(moment, SmapsField::Rss, sum.rss),
-                       sum_text(moment, SmapsField::Pss, sum.pss),
-                       sum_text(moment, SmapsField::PrivateDirty, sum.uss),
-                       sum_text(moment, SmapsField::Swap, sum.swap));
+    out += fmt::format(
+        "{},{},{},{},{},{},{},{}\n", head, model::category_token(category),
+        sum.rss, sum.pss, sum.lacks_uss ? "" : std::to_string(sum.uss),
+        swaps ? std::to_string(sum.swap) : "", sum.pss - sum.bounded, sum.pss);
   }
   return out;
 }
@@ -151,7 +153,7 @@ std::string export_csv_head(ExportTable table) {
     }
     case ExportTable::Categories:
       return "time,tick,category,rss_bytes,pss_bytes,private_bytes,"
-             "swap_bytes\n";
+             "swap_bytes,pss_bytes_low,pss_bytes_high\n";
     case ExportTable::Machine:
       return "time,tick" + names_of(model::machine_values({})) + "\n";
   }

@@ -33,6 +33,20 @@ void write_composition_parts(base::JsonWriter& json,
   json.end_array();
 }
 
+void write_unread(base::JsonWriter& json, std::string_view because) {
+  constexpr const char* kNames[] = {"pss_bytes", "rss_bytes", "private_bytes",
+                                    "swap_pss_bytes"};
+  for (const char* name : kNames) {
+    json.key(name);
+    json.null();
+  }
+  json.key("unknown");
+  json.begin_object();
+  for (const char* name : kNames)
+    json.member(name, because.empty() ? "not read" : because);
+  json.end_object();
+}
+
 void write_processes(base::JsonWriter& json, const Composition& composition) {
   json.key("processes");
   json.begin_array();
@@ -41,29 +55,15 @@ void write_processes(base::JsonWriter& json, const Composition& composition) {
     json.member("pid", holder.id.pid);
     json.member("start_ticks", holder.id.start_ticks);
     json.member("name", holder.name);
-    const bool has_shares = holder.has_detail && !holder.is_scanned;
-    if (has_shares) {
-      write_bytes(json, holder.bytes);
+    if (holder.is_unknown) {
+      write_unread(json, holder.unknown_because);
     } else {
-      json.member("rss_bytes", holder.has_detail
-                                   ? std::optional(holder.bytes.rss)
-                                   : holder.resident_bytes);
-      json.key("pss_bytes");
-      json.null();
-      json.key("private_bytes");
-      json.null();
+      write_bytes(json, holder.bytes, holder.unknown_because);
     }
     json.member("resident_bytes", holder.resident_bytes);
     json.member("peak_rss_bytes", holder.peak_rss_bytes);
-    if (!has_shares) {
-      json.key("unknown");
-      json.begin_object();
-      const char* because = holder.is_scanned ? "its pages were only scanned"
-                                              : "its mappings were not read";
-      json.member("pss_bytes", because);
-      json.member("private_bytes", because);
-      json.end_object();
-    }
+    if (holder.bytes.estimated > 0)
+      json.member("split_age_ns", holder.split_age_ns);
     json.end_object();
   }
   json.end_array();
@@ -71,27 +71,59 @@ void write_processes(base::JsonWriter& json, const Composition& composition) {
 
 }  // namespace
 
-void write_bytes(base::JsonWriter& json, const analysis::Bytes& bytes) {
-  json.member("pss_bytes", bytes.pss);
+void write_best(base::JsonWriter& json, std::string_view name,
+                const analysis::Bytes& bytes) {
+  json.member(name, bytes.is_unsplit() ? std::optional<uint64_t>()
+                                       : std::optional(bytes.pss));
+}
+
+void write_bound(base::JsonWriter& json, std::string_view name,
+                 const analysis::Bytes& bytes) {
+  if (bytes.bounded == 0) return;
+  json.key(name);
+  json.begin_array();
+  json.number(bytes.pss - bytes.bounded);
+  json.number(bytes.pss);
+  json.end_array();
+}
+
+void write_bytes(base::JsonWriter& json, const analysis::Bytes& bytes,
+                 std::string_view because) {
+  const bool is_unsplit = bytes.is_unsplit();
+  write_best(json, "pss_bytes", bytes);
   json.member("rss_bytes", bytes.rss);
   json.member("private_bytes", bytes.lacks_uss ? std::optional<uint64_t>()
                                                : std::optional(bytes.uss));
   json.member("swap_pss_bytes", bytes.swap);
-  if (!bytes.lacks_uss) return;
+  if (bytes.estimated > 0) json.member("estimated_bytes", bytes.estimated);
+  if (bytes.bounded > 0) {
+    json.key("bounds");
+    json.begin_object();
+    write_bound(json, "pss_bytes", bytes);
+    json.end_object();
+  }
+  if (!is_unsplit && !bytes.lacks_uss) return;
   json.key("unknown");
   json.begin_object();
-  json.member("private_bytes", "not read of all of it");
+  if (is_unsplit) {
+    json.member("pss_bytes",
+                because.empty() ? "sharing was not read" : because);
+  }
+  if (bytes.lacks_uss) json.member("private_bytes", "not read of all of it");
   json.end_object();
 }
 
 void write_composition(base::JsonWriter& json, const Composition& composition) {
   json.key("total");
   json.begin_object();
-  write_bytes(json, composition.total);
+  write_bytes(json, composition.total, composition.unsplit_because);
   json.member("page_table_bytes", composition.page_table_bytes);
   json.member("undetailed_count", composition.undetailed_count);
   json.member("undetailed_bytes", composition.undetailed_bytes);
   json.member("scanned_count", composition.scanned_count);
+  json.member("unsplit_count", composition.unsplit_count);
+  json.member("estimated_count", composition.estimated_count);
+  json.member("counted_again_bytes", composition.counted_again_bytes);
   json.end_object();
   write_composition_parts(json, composition);
   json.key("mappings");
@@ -114,8 +146,13 @@ void write_trends(base::JsonWriter& json,
   json.begin_array();
   for (const analysis::Trend& trend : trends) {
     json.begin_object();
-    json.member("category", model::category_token(trend.category));
+    if (trend.is_resident) {
+      json.member("measure", "rss");
+    } else {
+      json.member("category", model::category_token(trend.category));
+    }
     if (!trend.name.empty()) json.member("name", trend.name);
+    if (!trend.process.empty()) json.member("process", trend.process);
     json.member("bytes_per_second", trend.bytes_per_second);
     json.member("r_squared", trend.r_squared);
     json.member("rising_share", trend.rising_share);

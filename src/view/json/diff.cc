@@ -1,5 +1,7 @@
 #include "view/json/diff.h"
 
+#include <utility>
+
 #include "view/json/composition.h"
 
 namespace tidemark::view {
@@ -14,7 +16,7 @@ void write_side(base::JsonWriter& json, const char* name,
   json.key(name);
   json.begin_object();
   json.member("label", label);
-  write_bytes(json, side.total);
+  write_bytes(json, side.total, side.unsplit_because);
   json.member("process_count", side.processes.size());
   json.member("undetailed_count", side.undetailed_count);
   if (course) {
@@ -29,6 +31,31 @@ void write_side(base::JsonWriter& json, const char* name,
   json.end_object();
 }
 
+// What of the row was not measured.
+void write_marks(base::JsonWriter& json, const DiffRow& row) {
+  const std::pair<const char*, const analysis::Bytes*> sides[] = {
+      {"before_pss_bytes", &row.before}, {"after_pss_bytes", &row.after}};
+  if (row.before.bounded > 0 || row.after.bounded > 0) {
+    json.key("bounds");
+    json.begin_object();
+    for (const auto& [name, side] : sides)
+      write_bound(json, name, *side);
+    json.end_object();
+  }
+  if (row.before.is_unsplit() || row.after.is_unsplit()) {
+    json.key("unknown");
+    json.begin_object();
+    for (const auto& [name, side] : sides) {
+      if (side->is_unsplit()) json.member(name, "sharing was not read");
+    }
+    json.end_object();
+  }
+  if (row.before.estimated > 0)
+    json.member("before_estimated_bytes", row.before.estimated);
+  if (row.after.estimated > 0)
+    json.member("after_estimated_bytes", row.after.estimated);
+}
+
 void write_rows(base::JsonWriter& json, const char* name,
                 const std::vector<DiffRow>& rows, bool has_category,
                 bool has_name) {
@@ -40,9 +67,10 @@ void write_rows(base::JsonWriter& json, const char* name,
       json.member("category", model::category_token(row.category));
     }
     if (has_name) json.member("name", row.name);
-    json.member("before_pss_bytes", row.before.pss);
-    json.member("after_pss_bytes", row.after.pss);
+    write_best(json, "before_pss_bytes", row.before);
+    write_best(json, "after_pss_bytes", row.after);
     json.member("change_bytes", row.change());
+    write_marks(json, row);
     json.member("before_rss_bytes", row.before.rss);
     json.member("after_rss_bytes", row.after.rss);
     json.member("before_count", row.before_count);
@@ -64,6 +92,13 @@ std::string diff_json(const DiffReport& report,
   write_side(json, "after", report.after_label, report.after,
              report.after_course);
   json.member("change_bytes", report.change());
+  if (!report.by_counters.empty()) {
+    json.key("by_counters");
+    json.begin_array();
+    for (const std::string& name : report.by_counters)
+      json.string(name);
+    json.end_array();
+  }
   write_rows(json, "categories", report.categories, true, false);
   write_rows(json, "mappings", report.parts, true, true);
   write_rows(json, "processes", report.processes, false, true);

@@ -121,6 +121,7 @@ void write_heights(base::JsonWriter& json, const InfoReport& report) {
   json.member("elapsed_ns", heights->highest().time_ns);
   json.member("bytes", heights->highest().bytes);
   json.member("is_bound", heights->is_bound);
+  json.member("is_estimated", heights->is_estimated);
   json.end_object();
   constexpr size_t kColumns = 60;
   json.key("shape_bytes");

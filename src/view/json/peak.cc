@@ -36,6 +36,8 @@ std::string peak_json(const analysis::PeakReport& report,
   }
   json.end_array();
   json.member("change_since_ns", report.change_since_ns);
+  json.member("change_bytes", report.change_bytes);
+  json.member("is_change_by_counters", report.is_change_by_counters);
   json.key("marks");
   json.begin_array();
   for (const analysis::PeakMark& mark : report.marks) {

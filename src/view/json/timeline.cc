@@ -43,7 +43,8 @@ void write_points(JsonWriter& json, const TimelineBand& band) {
   column("private_bytes", &model::BandShares::private_bytes);
   column("rss_bytes", &model::BandShares::rss_bytes);
   column("swap_bytes", &model::BandShares::swap_bytes);
-  column("scanned_bytes", &model::BandShares::scanned_bytes);
+  column("bounded_bytes", &model::BandShares::bounded_bytes);
+  column("estimated_bytes", &model::BandShares::estimated_bytes);
 }
 
 void write_bands(JsonWriter& json, std::string_view name,
@@ -169,8 +170,10 @@ std::string timeline_json(const analysis::TimelineReport& report,
   write_column(json, "scanned_count", ticks, [](const TimelineTick& tick) {
     return uint64_t{tick.scanned_count};
   });
-  write_column(json, "scanned_bytes", ticks,
-               [](const TimelineTick& tick) { return tick.scanned_bytes; });
+  write_column(json, "bounded_bytes", ticks,
+               [](const TimelineTick& tick) { return tick.bounded_bytes; });
+  write_column(json, "estimated_bytes", ticks,
+               [](const TimelineTick& tick) { return tick.estimated_bytes; });
   write_traced(json, ticks);
   json.end_object();
   write_bands(json, "kinds", report.kinds);

@@ -20,14 +20,15 @@ std::string change_text(const TextStyle& style, int64_t bytes) {
   return (bytes > 0 ? "+" : "") + spelled_signed(style, bytes);
 }
 
-std::vector<Cell> cells(const std::string& label, uint64_t before,
-                        uint64_t after, const TextStyle& style, Ink ink) {
+std::vector<Cell> cells(const std::string& label, const analysis::Bytes& before,
+                        const analysis::Bytes& after, const TextStyle& style,
+                        Ink ink) {
   constexpr size_t kLabelColumns = 38;
   return {{base::fit_width(label, kLabelColumns, ellipsis(style)), ink},
-          {spelled(style, before), ink},
-          {spelled(style, after), ink},
-          {change_text(style, static_cast<int64_t>(after) -
-                                  static_cast<int64_t>(before)),
+          {pss_text(style, before), ink},
+          {pss_text(style, after), ink},
+          {change_text(style, static_cast<int64_t>(after.pss) -
+                                  static_cast<int64_t>(before.pss)),
            ink}};
 }
 
@@ -44,8 +45,8 @@ std::string section(const std::string& head, const std::vector<DiffRow>& rows,
   size_t rest = 0;
   for (size_t i = 0; i < rows.size(); ++i) {
     if (i < limit && rows[i].change() != 0) {
-      table.add_row(cells(label(rows[i]), rows[i].before.pss, rows[i].after.pss,
-                          style, Ink::Plain));
+      table.add_row(cells(label(rows[i]), rows[i].before, rows[i].after, style,
+                          Ink::Plain));
       continue;
     }
     ++rest;
@@ -56,10 +57,10 @@ std::string section(const std::string& head, const std::vector<DiffRow>& rows,
     table.add_row(cells(
         fmt::format("{} {}", base::grouped(rest),
                     rest_before.pss == rest_after.pss ? "unchanged" : "others"),
-        rest_before.pss, rest_after.pss, style, Ink::Dim));
+        rest_before, rest_after, style, Ink::Dim));
   }
-  table.add_row(cells("sum", report.before.total.pss, report.after.total.pss,
-                      style, Ink::Bold));
+  table.add_row(
+      cells("sum", report.before.total, report.after.total, style, Ink::Bold));
   return table.render(style, false);
 }
 
@@ -72,13 +73,33 @@ std::string counts(uint64_t before, uint64_t after, const TextStyle& style) {
                      sign, after);
 }
 
+// Which side lacks shares, where these programs are compared by other means.
+std::string headline(const DiffReport& report, const TextStyle& style) {
+  const bool is_about = !report.by_counters.empty();
+  std::string text = fmt::format(
+      "PSS {} {} {}, {}{}", pss_text(style, report.before.total),
+      style.utf8 ? "→" : "->", pss_text(style, report.after.total),
+      is_about ? "about " : "", change_text(style, report.change()));
+  if (!is_about) return text + "\n";
+  const char* where = !report.is_unsplit_before  ? " after"
+                      : !report.is_unsplit_after ? " before"
+                                                 : "";
+  const std::string whose =
+      report.by_counters.size() == 1
+          ? " of " + base::visible(*report.by_counters.begin())
+          : fmt::format(" of {} programs", report.by_counters.size());
+  return wrapped(style, Ink::Plain, 0,
+                 fmt::format("{} (resident memory: the sharing{} was not "
+                             "read{})",
+                             text, whose, where));
+}
+
 std::string unread_note(const DiffReport& report) {
   const uint64_t count =
-      report.before.undetailed_count + report.after.undetailed_count;
+      report.before.unknown_count + report.after.unknown_count;
   if (count == 0) return "";
-  return fmt::format(
-      "\nnot in these sums: {} process{} whose mappings were not read\n", count,
-      count == 1 ? "" : "es");
+  return fmt::format("\nnot in these sums: {} of which nothing could be read\n",
+                     base::counted(count, "process", "processes"));
 }
 
 }  // namespace
@@ -86,11 +107,8 @@ std::string unread_note(const DiffReport& report) {
 std::string diff_text(const DiffReport& report, const DiffTextOptions& options,
                       const TextStyle& style) {
   std::string text = fmt::format(
-      "before  {}\nafter   {}\nPSS {} {} {}, {}\n\n",
-      base::visible(report.before_label), base::visible(report.after_label),
-      spelled(style, report.before.total.pss), style.utf8 ? "→" : "->",
-      spelled(style, report.after.total.pss),
-      change_text(style, report.change()));
+      "before  {}\nafter   {}\n{}\n", base::visible(report.before_label),
+      base::visible(report.after_label), headline(report, style));
   text += section(
       "BY KIND", report.categories, options.row_limit,
       [](const DiffRow& row) {

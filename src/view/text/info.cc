@@ -167,12 +167,13 @@ std::string shape(const InfoReport& report, const TextStyle& style) {
   std::string text = "\n" + sparkline(style, heights->points,
                                       std::max<uint64_t>(report.span_ns(), 1),
                                       top_bytes, kColumns);
-  if (!heights->is_bound) {
-    return text + "  PSS, top " + spelled(style, top_bytes) + "\n";
-  }
-  return text + "  top " + (style.utf8 ? "≤ " : "<= ") +
-         spelled(style, top_bytes) +
-         "\nPSS; RSS where shares were not read, which it cannot exceed\n";
+  text += "  PSS, top " +
+          spelled(style, top_bytes,
+                  {.has_bound = heights->is_bound,
+                   .has_estimate = heights->is_estimated}) +
+          "\n";
+  if (!heights->is_bound) return text;
+  return text + "resident memory where sharing was not read: PSS is no more\n";
 }
 
 std::string note_line(const analysis::InfoNote& note) {

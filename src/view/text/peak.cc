@@ -75,22 +75,16 @@ std::string headline(const PeakReport& report, const TextStyle& style) {
   return whom + "\n" + moment + "\n";
 }
 
-// What stands in the place of shares that were not read.
-bool has_shares(const PeakReport& report) {
-  return report.composition.scanned_count == 0;
-}
-
-Cell private_cell(const TextStyle& style, const analysis::Bytes& bytes, Ink ink,
-                  bool is_known = true) {
-  if (!is_known || bytes.lacks_uss) return {"?", Ink::Warn};
+Cell private_cell(const TextStyle& style, const analysis::Bytes& bytes,
+                  Ink ink) {
+  if (bytes.lacks_uss) return {"?", Ink::Warn};
   return {spelled(style, bytes.uss), ink};
 }
 
 std::string composition_table(const PeakReport& report,
                               const TextStyle& style) {
   const bool by_rss = report.metric == analysis::PeakMetric::Rss ||
-                      report.metric == analysis::PeakMetric::Statm ||
-                      !has_shares(report);
+                      report.metric == analysis::PeakMetric::Statm;
   std::vector<Column> columns = {{"", Align::Left, 30},
                                  {by_rss ? "RSS" : "PSS", Align::Right, 9},
                                  {"%", Align::Right, 5},
@@ -103,12 +97,15 @@ std::string composition_table(const PeakReport& report,
   const auto height = [&](const analysis::Bytes& bytes) {
     return by_rss ? bytes.rss : bytes.pss;
   };
+  const auto height_text = [&](const analysis::Bytes& bytes) {
+    return by_rss ? spelled(style, bytes.rss) : pss_text(style, bytes);
+  };
   const uint64_t whole = height(report.composition.total);
   constexpr size_t kLabelColumns = 44;
   for (const PeakRow& row : report.rows) {
     std::vector<Cell> cells = {
         {base::fit_width(label_of(row), kLabelColumns, ellipsis(style))},
-        {spelled(style, height(row.bytes))},
+        {height_text(row.bytes)},
         {share_text(height(row.bytes), whole)},
         private_cell(style, row.bytes, Ink::Plain)};
     if (report.change_since_ns) {
@@ -118,14 +115,13 @@ std::string composition_table(const PeakReport& report,
   }
   std::vector<Cell> sum = {
       {"sum", Ink::Bold},
-      {spelled(style, whole), Ink::Bold},
+      {height_text(report.composition.total), Ink::Bold},
       {whole > 0 ? "100.0" : "", Ink::Bold},
       private_cell(style, report.composition.total, Ink::Bold)};
   if (report.change_since_ns) {
-    int64_t change = 0;
-    for (const PeakRow& row : report.rows)
-      change += row.change_bytes.value_or(0);
-    sum.push_back({change_text(style, change), Ink::Bold});
+    sum.push_back({(report.is_change_by_counters ? "~" : "") +
+                       change_text(style, report.change_bytes),
+                   Ink::Bold});
   }
   table.add_row(std::move(sum));
   return table.render(style, false);
@@ -175,14 +171,6 @@ std::string beside_table(const PeakReport& report, const TextStyle& style) {
                    {spelled(style, composition.page_table_bytes)},
                    {}});
   }
-  if (composition.undetailed_count > 0) {
-    table.add_row({{"not read in detail", Ink::Warn},
-                   {spelled(style, composition.undetailed_bytes), Ink::Warn},
-                   {fmt::format("RSS of {} process{}, in no row above",
-                                composition.undetailed_count,
-                                composition.undetailed_count == 1 ? "" : "es"),
-                    Ink::Dim}});
-  }
   return table.render_bare(style, 0);
 }
 
@@ -195,32 +183,37 @@ std::string process_table(const PeakReport& report, size_t limit,
                {"PRIVATE", Align::Right, 9},
                {"RSS", Align::Right, 9},
                {"VmHWM", Align::Right, 9}});
-  const auto cell = [&](bool is_known, uint64_t bytes) -> Cell {
-    return is_known ? Cell{spelled(style, bytes)} : Cell{"?", Ink::Warn};
+  const auto cell = [&](std::optional<uint64_t> bytes) -> Cell {
+    return bytes ? Cell{spelled(style, *bytes)} : Cell{"?", Ink::Warn};
   };
   for (size_t i = 0; i < std::min(limit, all.size()); ++i) {
     const analysis::Holder& holder = all[i];
-    const bool has_shares = holder.has_detail && !holder.is_scanned;
-    table.add_row({{base::fit_width(fmt::format("p:{} {}", holder.id.pid,
-                                                base::visible(holder.name)),
-                                    34, ellipsis(style))},
-                   cell(has_shares, holder.bytes.pss),
-                   private_cell(style, holder.bytes, Ink::Plain, has_shares),
-                   cell(holder.resident_bytes || holder.has_detail,
-                        holder.resident_bytes.value_or(holder.bytes.rss)),
-                   cell(holder.peak_rss_bytes.has_value(),
-                        holder.peak_rss_bytes.value_or(0))});
+    table.add_row(
+        {{base::fit_width(
+             fmt::format("p:{} {}", holder.id.pid, base::visible(holder.name)),
+             34, ellipsis(style))},
+         holder.is_unknown ? cell({}) : Cell{pss_text(style, holder.bytes)},
+         private_cell(style, holder.bytes, Ink::Plain),
+         cell(holder.resident_bytes || holder.is_unknown
+                  ? holder.resident_bytes
+                  : std::optional(holder.bytes.rss)),
+         cell(holder.peak_rss_bytes)});
   }
+  // Without RSS: of several processes that counts what they share repeatedly.
   if (all.size() > limit) {
     analysis::Bytes rest;
     for (size_t i = limit; i < all.size(); ++i)
       rest.add(all[i].bytes);
     table.add_row(
         {{fmt::format("{} smaller", base::grouped(all.size() - limit))},
-         {spelled(style, rest.pss)},
-         private_cell(style, rest, Ink::Plain),
-         {spelled(style, rest.rss)},
-         {}});
+         {pss_text(style, rest)},
+         private_cell(style, rest, Ink::Plain)});
+  }
+  if (report.composition.counted_again_bytes > 0) {
+    table.add_row(
+        {{"shared, counted above more than once", Ink::Dim},
+         {"-" + spelled(style, report.composition.counted_again_bytes),
+          Ink::Dim}});
   }
   return table.render(style, false);
 }
@@ -249,10 +242,39 @@ std::string machine_table(const PeakReport& report, const TextStyle& style) {
   return table.render_bare(style, 0) + "\n";
 }
 
-std::string age_note(const PeakReport& report) {
-  if (report.tick.oldest_detail_ticks == 0) return "";
-  return fmt::format("detail is up to {} ticks old here; `info` says why\n",
-                     report.tick.oldest_detail_ticks);
+// What stands behind the marks of the numbers.
+std::string best_note(const analysis::Composition& composition,
+                      const TextStyle& style) {
+  std::string text;
+  if (composition.total.bounded > 0) {
+    text += wrapped(
+        style, Ink::Dim, 0,
+        fmt::format(
+            "{} at most: resident memory of {}, whose sharing was not "
+            "read{}",
+            mark_of(style, {.has_bound = true}),
+            base::counted(composition.unsplit_count, "process", "processes"),
+            composition.unsplit_because.empty()
+                ? ""
+                : " (" + base::visible(composition.unsplit_because) + ")"));
+  }
+  if (composition.total.estimated > 0) {
+    text += wrapped(
+        style, Ink::Dim, 0,
+        fmt::format(
+            "~ estimated: {} read in full up to {} before, scaled to "
+            "the resident memory of this moment",
+            base::counted(composition.estimated_count, "process", "processes"),
+            base::long_duration(composition.oldest_split_ns)));
+  }
+  if (composition.unknown_count > 0) {
+    text += wrapped(
+        style, Ink::Dim, 0,
+        base::counted(composition.unknown_count, "process", "processes") +
+            " in no row above: not even the resident memory is "
+            "known");
+  }
+  return text;
 }
 
 }  // namespace
@@ -266,9 +288,13 @@ std::string trend_text(const analysis::Trend& trend, const TextStyle& style) {
                           std::llround(is_slow ? slope * kPerHour : slope)),
                       style.unit) +
       (is_slow ? "/h" : "/s");
-  std::string name(model::category_name(trend.category));
+  std::string name(trend.is_resident ? "resident memory"
+                                     : model::category_name(trend.category));
   if (!trend.name.empty() && trend.name != name) {
     name += ": " + base::visible(trend.name);
+  }
+  if (!trend.process.empty()) {
+    name = base::visible(trend.process) + ": " + name;
   }
   return fmt::format(
       "{} +{} over {} (+{} in all), robust slope, {} {:.2f}, {} samples{}",
@@ -283,13 +309,7 @@ std::string peak_text(const PeakReport& report, const PeakTextOptions& options,
   std::string text = headline(report, style) + "\n";
   if (!options.is_step) text += machine_table(report, style);
   text += composition_table(report, style);
-  if (!has_shares(report)) {
-    text += fmt::format(
-        "shares are not known: pages of {} process{} were only scanned\n",
-        report.composition.scanned_count,
-        report.composition.scanned_count == 1 ? "" : "es");
-  }
-  text += age_note(report);
+  text += best_note(report.composition, style);
   const std::string processes =
       process_table(report, options.process_rows, style);
   if (!processes.empty()) text += "\n" + processes;

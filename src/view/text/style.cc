@@ -1,5 +1,6 @@
 #include "view/text/style.h"
 
+#include "analysis/composition.h"
 #include "base/escape.h"
 #include "base/text.h"
 
@@ -13,6 +14,10 @@ std::string_view at_least(const TextStyle& style) {
 uint64_t magnitude(int64_t bytes) {
   return bytes < 0 ? uint64_t{0} - static_cast<uint64_t>(bytes)
                    : static_cast<uint64_t>(bytes);
+}
+
+BestMark best_of(const model::Amount& amount) {
+  return {amount.is_lower_bound(), amount.has_bound, amount.has_estimate};
 }
 
 }  // namespace
@@ -51,10 +56,16 @@ std::string_view ellipsis(const TextStyle& style) {
   return style.utf8 ? "…" : "...";
 }
 
+std::string_view mark_of(const TextStyle& style, const BestMark& best) {
+  if (best.lacks_part) return at_least(style);
+  if (best.has_bound) return style.utf8 ? "≤" : "<=";
+  return best.has_estimate ? "~" : "";
+}
+
 std::string dense(const TextStyle& style, const model::Amount& amount) {
   if (amount.is_unknown()) return "?";
-  std::string size = base::short_size(amount.bytes, style.unit);
-  return amount.is_lower_bound() ? std::string(at_least(style)) + size : size;
+  return std::string(mark_of(style, best_of(amount))) +
+         base::short_size(amount.bytes, style.unit);
 }
 
 std::string dense(const TextStyle& style, std::optional<uint64_t> bytes) {
@@ -69,9 +80,20 @@ std::string dense_signed(const TextStyle& style, std::optional<int64_t> bytes) {
 
 std::string spelled(const TextStyle& style, const model::Amount& amount) {
   if (amount.is_unknown()) return "?";
-  std::string size = base::long_size(amount.bytes, style.unit);
-  if (!amount.is_lower_bound()) return size;
-  return std::string(at_least(style)) + " " + size;
+  return spelled(style, amount.bytes, best_of(amount));
+}
+
+std::string spelled(const TextStyle& style, uint64_t bytes,
+                    const BestMark& best) {
+  std::string mark(mark_of(style, best));
+  if (!mark.empty() && mark != "~") mark += ' ';
+  return mark + base::long_size(bytes, style.unit);
+}
+
+std::string pss_text(const TextStyle& style, const analysis::Bytes& bytes) {
+  return spelled(
+      style, bytes.pss,
+      {.has_bound = bytes.bounded > 0, .has_estimate = bytes.estimated > 0});
 }
 
 std::string spelled(const TextStyle& style, uint64_t bytes) {

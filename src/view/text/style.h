@@ -10,6 +10,10 @@
 #include "base/units.h"
 #include "model/reading.h"
 
+namespace tidemark::analysis {
+struct Bytes;
+}
+
 namespace tidemark::view {
 
 struct TextStyle {
@@ -42,6 +46,19 @@ std::string dense_signed(const TextStyle& style, std::optional<int64_t> bytes);
 // In a report: "6.11 GiB", "?", "≥ 6.11 GiB".
 std::string spelled(const TextStyle& style, const model::Amount& amount);
 std::string spelled(const TextStyle& style, uint64_t bytes);
+
+// What stands before a number that was not read in full: "≥" where a part is
+// missing, "≤" where a part is only bounded, "~" where one is estimated.
+struct BestMark {
+  bool lacks_part = false;
+  bool has_bound = false;
+  bool has_estimate = false;
+};
+std::string_view mark_of(const TextStyle& style, const BestMark& best);
+std::string spelled(const TextStyle& style, uint64_t bytes,
+                    const BestMark& best);
+// The best value: "12.3 MiB", "~12.3 MiB", "≤ 12.3 MiB".
+std::string pss_text(const TextStyle& style, const analysis::Bytes& bytes);
 std::string spelled_signed(const TextStyle& style, int64_t bytes);
 
 }  // namespace tidemark::view

@@ -87,18 +87,22 @@ std::string watcher_text(const WatcherHead& head, const model::Process& process,
       "measurement:    {}\ntime:           {}\n\n# statm data\n",
       head.pid, head.process_id, base::visible(head.name), head.measurement_id,
       head.time);
-  const model::Statm statm = process.statm.value_or(model::Statm());
-  const auto pages = [&](uint64_t count) { return count * page_size_bytes; };
-  text += line("size:", pages(statm.size_pages),
-               "total program size (same as VmSize in /proc/[pid]/status)");
-  text += line("resident:", pages(statm.resident_pages),
-               "resident set size (same as VmRSS in /proc/[pid]/status)");
-  text += line("shared:", pages(statm.shared_pages),
-               "number of resident shared pages (i.e., backed by a file) (same "
-               "as RssFile+RssShmem in /proc/[pid]/status)");
-  text += line("text:", pages(statm.text_pages), "text (code)");
+  const auto pages = [&](uint64_t model::Statm::*count) {
+    return process.statm
+               ? std::optional((*process.statm).*count * page_size_bytes)
+               : std::nullopt;
+  };
+  text +=
+      maybe_line("size:", pages(&model::Statm::size_pages),
+                 "total program size (same as VmSize in /proc/[pid]/status)");
+  text += maybe_line("resident:", pages(&model::Statm::resident_pages),
+                     "resident set size (same as VmRSS in /proc/[pid]/status)");
+  text += maybe_line("shared:", pages(&model::Statm::shared_pages),
+                     "number of resident shared pages (i.e., backed by a file) "
+                     "(same as RssFile+RssShmem in /proc/[pid]/status)");
+  text += maybe_line("text:", pages(&model::Statm::text_pages), "text (code)");
   text += line("lib:", 0, "library (unused since Linux 2.6; always 0)");
-  text += line("data:", pages(statm.data_pages), "data + stack");
+  text += maybe_line("data:", pages(&model::Statm::data_pages), "data + stack");
   text += line("dt:", 0, "dirty pages (unused since Linux 2.6; always 0)");
   text += "\n# smaps data (" + head.metric + ")\n";
   text += line("thread stacks:", listing.stack_bytes, "");

@@ -45,7 +45,7 @@ void add_process(const TopSnapshot& snapshot, size_t index,
   const std::string name = analysis::display_name(process);
   const bool has_kinds = index < snapshot.details.size() &&
                          snapshot.details[index].read_ns &&
-                         !snapshot.details[index].is_scanned;
+                         !snapshot.details[index].is_bound;
   if (has_kinds) {
     for (const analysis::KindGrowth& one : snapshot.details[index].grown) {
       if (one.kind == Category::Shm) continue;

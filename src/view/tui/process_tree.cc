@@ -84,19 +84,19 @@ TreeRow plain_row(TreeRowKind kind, uint32_t depth, std::string key,
   return row;
 }
 
-// What was not read is unknown, not nothing.
-analysis::Use use_of(const analysis::CategoryUse& part,
-                     const analysis::TopDetail& detail) {
+// What was never divided has a bound, and nothing else.
+analysis::Use use_of(const analysis::CategoryUse& part) {
   const auto share = [&](uint64_t bytes) {
-    return model::amount_of(detail.is_scanned ? std::nullopt
-                                              : std::optional(bytes));
+    return model::amount_of(part.bounded_bytes > 0 ? std::nullopt
+                                                   : std::optional(bytes));
   };
   analysis::Use use;
-  use.pss = share(part.pss_bytes);
+  use.pss = model::amount_of(part.pss_bytes);
+  use.pss.has_bound = part.bounded_bytes > 0;
   use.uss = share(part.private_bytes);
   use.shared =
       share(part.rss_bytes - std::min(part.rss_bytes, part.private_bytes));
-  use.swap_pss = share(part.swap_pss_bytes);
+  use.swap_pss = model::amount_of(part.swap_pss_bytes);
   return use;
 }
 
@@ -116,15 +116,12 @@ void add_mappings(const TreeRow& part, const analysis::CategoryUse& kind,
     TreeRow row = plain_row(TreeRowKind::Mapping, part.depth + 1,
                             part.key + ":" + name, name);
     row.node = part.node;
-    row.use = use_of(use, detail);
+    row.use = use_of(use);
     out.push_back(std::move(row));
   };
   for (const analysis::TopMapping& mapping : mappings_in(detail)) {
     if (mapping.use.category != kind.category) continue;
-    rest.pss_bytes -= mapping.use.pss_bytes;
-    rest.private_bytes -= mapping.use.private_bytes;
-    rest.rss_bytes -= mapping.use.rss_bytes;
-    rest.swap_pss_bytes -= mapping.use.swap_pss_bytes;
+    rest.subtract(mapping.use);
     add(mapping.name, mapping.use);
   }
   if (rest.rss_bytes > 0 || rest.swap_pss_bytes > 0) add("smaller ones", rest);
@@ -164,7 +161,9 @@ void ProcessTree::describe(const TopSnapshot& snapshot, TreeNode& node) const {
   node.peak_bytes = process.status.peak_rss_bytes;
   const TopSeries* series = history_ ? history_->of(process.id) : nullptr;
   node.series = series;
-  const std::optional<uint64_t> now = row.use.in_ram().known_bytes();
+  const model::Amount in_ram = row.use.in_ram();
+  const std::optional<uint64_t> now =
+      in_ram.has_bound ? std::nullopt : in_ram.known_bytes();
   // One that came since the last point of the history has not grown yet.
   const std::optional<uint64_t> before = series ? first_known(*series) : now;
   if (now && before) {
@@ -259,7 +258,7 @@ void ProcessTree::add_parts(const TopSnapshot& snapshot,
         std::string(model::category_name(kind.category)));
     row.node = index;
     row.kind_of_memory = kind.category;
-    row.use = use_of(kind, detail);
+    row.use = use_of(kind);
     row.can_open = std::ranges::any_of(mappings_in(detail), [&](const auto& m) {
       return m.use.category == kind.category;
     });

@@ -61,12 +61,11 @@ RowSums sums_at(const TopTimeline& timeline, const TopSnapshot& whole,
   for (size_t i = 0; i < count; ++i) {
     if (!timeline.chosen.has(processes[i].id)) continue;
     const analysis::TopDetail& detail = whole.details[i];
-    now.is_bound |= detail.is_scanned;
     const bool is_by_kind = now.by == TimelineGroup::Kind;
     const std::string name = analysis::display_name(processes[i]);
     KindSum* last = nullptr;
     for (const analysis::CategoryUse& use : detail.kinds) {
-      const uint64_t bytes = detail.is_scanned ? use.rss_bytes : use.pss_bytes;
+      const uint64_t bytes = use.pss_bytes;
       now.swap_bytes += use.swap_pss_bytes;
       if (bytes == 0) continue;
       KindSum& sum = sums[grouped_name(processes[i], use.category, now.by)];
@@ -85,6 +84,22 @@ RowSums sums_at(const TopTimeline& timeline, const TopSnapshot& whole,
     if (!is_by_kind && last != nullptr) add_growth(whole, processes[i], *last);
   }
   return sums;
+}
+
+// Memory that several share is in the bound of each of them, and in the kinds
+// of the point once.
+void count_once(const TopTimelinePoint& point, RowSums& sums) {
+  for (auto& [name, sum] : sums) {
+    sum.bytes = std::min(sum.bytes, point.kinds[static_cast<size_t>(sum.kind)]);
+    sum.private_bytes = std::min(sum.private_bytes, sum.bytes);
+  }
+}
+
+// What had only a bound at an end may have been of any kind: once it is read,
+// it only seems to move from one to another.
+bool can_compare(const TopTimelinePoint& before, const TopTimelinePoint& now) {
+  constexpr uint64_t kNegligible = 50;
+  return (before.bounded_bytes + now.bounded_bytes) * kNegligible <= now.sum();
 }
 
 // Of what was not read as a whole: kinds, and nothing of whose they are.
@@ -171,10 +186,11 @@ KindsAt kinds_at(const TopTimeline& timeline, size_t moment,
   KindsAt now;
   now.is_whole = whole != nullptr;
   now.by = now.is_whole ? by : TimelineGroup::Kind;
-  now.is_bound = !now.is_whole && point.is_bound;
+  now.is_bound = point.is_bound();
   now.swap_bytes = now.is_whole ? 0 : point.swap_bytes;
-  const RowSums sums =
-      now.is_whole ? sums_at(timeline, *whole, now) : sums_of(point);
+  RowSums sums = now.is_whole ? sums_at(timeline, *whole, now) : sums_of(point);
+  const bool is_by_kind = now.by == TimelineGroup::Kind;
+  if (now.is_bound && is_by_kind) count_once(point, sums);
   for (const auto& [name, sum] : sums) {
     const bool is_band =
         std::ranges::find(kTimelineBands, sum.kind) != std::end(kTimelineBands);
@@ -183,15 +199,20 @@ KindsAt kinds_at(const TopTimeline& timeline, size_t moment,
     KindAt row = {
         name,          sum.kind, sum.bytes, sum.private_bytes, sum.growth_bytes,
         mostly_of(sum)};
-    if (now.by == TimelineGroup::Kind) {
-      row.growth_bytes =
-          static_cast<int64_t>(sum.bytes) -
-          static_cast<int64_t>(
-              timeline.points[before].kinds[static_cast<size_t>(sum.kind)]);
+    if (is_by_kind) {
+      if (can_compare(timeline.points[before], point)) {
+        row.growth_bytes =
+            static_cast<int64_t>(sum.bytes) -
+            static_cast<int64_t>(
+                timeline.points[before].kinds[static_cast<size_t>(sum.kind)]);
+      }
     } else {
       row.kind = largest_kind(sum);
     }
     now.kinds.push_back(std::move(row));
+  }
+  if (now.is_bound && !is_by_kind) {
+    now.sum_bytes = std::min(now.sum_bytes, point.sum());
   }
   std::ranges::stable_sort(now.kinds, std::ranges::greater(), &KindAt::bytes);
   return now;

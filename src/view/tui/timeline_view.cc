@@ -360,7 +360,7 @@ std::string TimelineView::status(const Scene& scene) const {
   } else if (mark.empty()) {
     words += " · " + swap;
   }
-  if (kinds_.is_bound) words += " · ≤ RSS: shares would stall it";
+  if (kinds_.is_bound) words += " · ≤ where sharing was not read";
   const std::string happened = event_words(scene, *timeline);
   if (!happened.empty()) words += " · " + happened;
   return words;

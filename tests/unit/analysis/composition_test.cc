@@ -35,7 +35,7 @@ RC_GTEST_PROP(Compose, EveryProcessIsReadOrCountedAsUnread, ()) {
   RC_ASSERT(composition.processes.size() == sample.processes.size());
   uint64_t unread = 0;
   for (const Holder& holder : composition.processes)
-    unread += holder.has_detail ? 0 : 1;
+    unread += holder.bytes.is_unsplit() ? 1 : 0;
   RC_ASSERT(unread == composition.undetailed_count);
   RC_ASSERT(composition.undetailed_bytes == unread * 10 * 4096);
 }
@@ -78,7 +78,40 @@ TEST(Compose, CountsWhatCouldNotBeRead) {
   const Composition composition = compose(sample);
   EXPECT_EQ(composition.undetailed_count, 1U);
   EXPECT_EQ(composition.undetailed_bytes, 25U * 4096);
-  EXPECT_EQ(composition.total, Bytes());
+  EXPECT_EQ(composition.total.pss, 25U * 4096) << "no more than that";
+  EXPECT_TRUE(composition.total.is_unsplit());
+  EXPECT_EQ(composition.unsplit_because, "denied");
+}
+
+TEST(Compose, CountsSharedMemoryOfBoundsOnce) {
+  Sample sample;
+  sample.machine.emplace();
+  sample.machine->page_size_bytes = 4096;
+  sample.machine->meminfo.shmem_bytes = 500 * kKib;
+  sample.machine->meminfo.mapped_bytes = 600 * kKib;
+  for (int32_t pid : {1, 2, 3}) {
+    model::Process worker = test::unread_process(pid, 1);
+    worker.status.rss_anon_bytes = 10 * kKib;
+    worker.status.rss_file_bytes = 300 * kKib;
+    worker.status.rss_shmem_bytes = 400 * kKib;
+    sample.processes.push_back(worker);
+  }
+  const Composition composition = compose(sample);
+  EXPECT_EQ(composition.total.pss, (30 + 600 + 500) * kKib);
+  EXPECT_EQ(composition.counted_again_bytes, (300 + 700) * kKib);
+  EXPECT_EQ(composition.processes[0].bytes.pss, 710 * kKib) << "of one alone";
+}
+
+TEST(Compose, CountsEstimatesWithTheirAge) {
+  Sample sample;
+  sample.processes = {recorded_process(1, {mapping_of(0x10000000, 10)},
+                                       {RegionKind::Anonymous})};
+  sample.processes[0].is_estimated = true;
+  sample.processes[0].split_age_ns = 7;
+  const Composition composition = compose(sample);
+  EXPECT_EQ(composition.total.estimated, 10 * kKib);
+  EXPECT_EQ(composition.estimated_count, 1U);
+  EXPECT_EQ(composition.oldest_split_ns, 7U);
 }
 
 TEST(Compose, TellsWhoseSharesAreNotKnown) {
@@ -90,9 +123,10 @@ TEST(Compose, TellsWhoseSharesAreNotKnown) {
   sample.processes = {recorded_process(1, {scanned}, {RegionKind::Anonymous})};
   const Composition composition = compose(sample);
   EXPECT_EQ(composition.scanned_count, 1U);
-  EXPECT_TRUE(composition.processes[0].is_scanned);
+  EXPECT_FALSE(composition.processes[0].has_split);
   EXPECT_EQ(composition.total.rss, 8 * kKib);
-  EXPECT_EQ(composition.total.pss, 0U);
+  EXPECT_EQ(composition.total.pss, 8 * kKib) << "a bound";
+  EXPECT_EQ(composition.total.bounded, 8 * kKib);
 }
 
 }  // namespace

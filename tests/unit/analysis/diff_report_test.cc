@@ -27,7 +27,7 @@ Sample sample_with(std::vector<model::Process> processes) {
 }
 
 DiffReport diff(const Sample& before, const Sample& after) {
-  return make_diff_report(compose(before), compose(after));
+  return compare_samples(before, after);
 }
 
 const DiffRow* row_named(const std::vector<DiffRow>& rows,
@@ -168,16 +168,54 @@ TEST(DiffReport, ProcessesOfOneNameAreOneRowWithTheirNumber) {
   EXPECT_EQ(report.processes[0].change(), int64_t{20 * kKib});
 }
 
-TEST(DiffReport, OneThatWasNotReadIsCountedAndAddsNothing) {
-  const DiffReport report =
-      diff(sample_with({recorded_process(1, {mapping_of(0x10000000, 30)},
-                                         {RegionKind::Anonymous})}),
-           sample_with({test::unread_process(1, 1000)}));
+// Of 30 KiB of PSS, and 60 resident.
+model::Process read_process(int32_t pid) {
+  model::Process process = recorded_process(pid, {mapping_of(0x10000000, 30)},
+                                            {RegionKind::Anonymous});
+  process.statm = model::Statm{.resident_pages = 15};
+  return process;
+}
+
+TEST(DiffReport, OneThatWasNotReadOnASideIsComparedByItsCounters) {
+  const DiffReport report = diff(sample_with({read_process(1)}),
+                                 sample_with({test::unread_process(1, 1000)}));
   EXPECT_EQ(report.after.undetailed_count, 1U);
-  EXPECT_EQ(report.change(), -int64_t{30 * kKib});
+  EXPECT_EQ(report.change(), int64_t{985 * 4 * kKib});
+  EXPECT_TRUE(report.before.total.is_unsplit());
+  EXPECT_EQ(report.by_counters, std::set<std::string>{"p1"});
+  EXPECT_FALSE(report.is_unsplit_before);
+  EXPECT_TRUE(report.is_unsplit_after);
   ASSERT_EQ(report.processes.size(), 1U);
+  EXPECT_EQ(report.processes[0].before_count, 1U);
   EXPECT_EQ(report.processes[0].after_count, 1U) << "it was there";
   EXPECT_EQ(report.processes[0].change(), report.change());
+}
+
+TEST(DiffReport, OthersOfItsNameAreComparedByTheirShares) {
+  model::Process unread = test::unread_process(1, 1000);
+  model::Process neighbour = read_process(2);
+  neighbour.stat.comm = "p1";
+  const DiffReport report = diff(sample_with({read_process(1), neighbour}),
+                                 sample_with({unread, neighbour}));
+  EXPECT_EQ(report.before.total.pss, (60 + 30) * kKib);
+  EXPECT_EQ(report.after.total.pss, (4000 + 30) * kKib);
+}
+
+TEST(DiffReport, OfAnotherRunThoseOfItsNameAreMeant) {
+  model::Process unread = test::unread_process(7, 1000);
+  unread.stat.comm = "p1";
+  const DiffReport report =
+      diff(sample_with({read_process(1)}), sample_with({unread}));
+  EXPECT_EQ(report.before.total.pss, 60 * kKib) << "by its counters too";
+}
+
+TEST(DiffReport, OneOfWhichNothingIsKnownIsInNeitherSum) {
+  model::Process denied = test::unread_process(1, 0);
+  denied.statm.reset();
+  const DiffReport report = diff({}, sample_with({denied}));
+  EXPECT_EQ(report.after.unknown_count, 1U);
+  EXPECT_TRUE(report.after.processes.at(0).is_unknown);
+  EXPECT_EQ(report.change(), 0);
 }
 
 TEST(DiffReport, ChangesBeyondThirtyTwoBitsKeepTheirSign) {

@@ -45,19 +45,25 @@ model::RecordedGap gap_of(uint64_t count, std::string because) {
   return gap;
 }
 
-TEST(InfoHeights, TakeTheKernelsCounterWhereSharesWereNotRead) {
+TEST(InfoHeights, SayWhatIsNoMoreThanABound) {
   InfoReport report = Recorded().report();
   report.timeline.points.resize(3);
   report.timeline.points[0].pss_bytes = 70;
   report.timeline.points[0].resident_bytes = 500;
-  report.timeline.points[1].resident_bytes = 90;
-  report.timeline.points[1].scanned_count = 1;
-  const std::optional<InfoHeights> heights = heights_of(report);
+  report.timeline.points[1].pss_bytes = 90;
+  report.timeline.points[1].bounded_bytes = 20;
+  report.timeline.points[2].pss_bytes = 60;
+  report.timeline.points[2].estimated_bytes = 60;
+  std::optional<InfoHeights> heights = heights_of(report);
   ASSERT_TRUE(heights);
-  EXPECT_EQ(heights->points[0].bytes, 70U) << "shares were read";
   EXPECT_EQ(heights->top, 1U);
   EXPECT_EQ(heights->highest().bytes, 90U);
   EXPECT_TRUE(heights->is_bound);
+  EXPECT_FALSE(heights->is_estimated);
+  report.timeline.points[2].pss_bytes = 95;
+  heights = heights_of(report);
+  EXPECT_TRUE(heights->is_estimated);
+  EXPECT_FALSE(heights->is_bound);
 }
 
 TEST(InfoHeights, AreNoneWhereNoMemoryWasSeen) {

@@ -36,22 +36,19 @@ TEST(FindPeaks, HasTheHighestAlsoWhereNothingFalls) {
   EXPECT_TRUE(timeline({}).peaks.empty());
 }
 
-TEST(TopTimeline, BoundsByRssWhatWasOnlyScanned) {
+TEST(TopTimeline, SaysWhatIsNoMoreThanABound) {
   constexpr auto kHeap = static_cast<size_t>(model::Category::Heap);
   model::Timeline recorded;
   recorded.points.resize(2);
-  for (model::TimelinePoint& point : recorded.points) {
-    point.category_rss_bytes[kHeap] = 70;
-    point.category_pss_bytes[kHeap] = 60;
-  }
-  recorded.points[1].scanned_count = 1;
-  recorded.points[1].category_pss_bytes[kHeap] = 0;
+  recorded.points[0].category_pss_bytes[kHeap] = 60;
+  recorded.points[1].category_pss_bytes[kHeap] = 70;
+  recorded.points[1].bounded_bytes = 70;
   const TopTimeline made =
       make_top_timeline(recorded, std::vector<model::RecordedTick>(2), {});
   EXPECT_EQ(made.points[0].sum(), 60U);
-  EXPECT_FALSE(made.points[0].is_bound);
-  EXPECT_EQ(made.points[1].sum(), 70U) << "it must not seem to vanish";
-  EXPECT_TRUE(made.points[1].is_bound);
+  EXPECT_FALSE(made.points[0].is_bound());
+  EXPECT_EQ(made.points[1].sum(), 70U);
+  EXPECT_TRUE(made.points[1].is_bound());
 }
 
 TEST(TopTimeline, MarksPointsBehindAGap) {

@@ -6,6 +6,8 @@
 #include <functional>
 #include <random>
 
+#include "unit/analysis/recorded.h"
+
 namespace tidemark::analysis {
 namespace {
 
@@ -75,29 +77,51 @@ TEST(TrendOf, TakesEqualTimesAndValues) {
 
 // ---- find_growing
 
+model::Band band_of(std::optional<int64_t> process, std::string name,
+                    size_t count, const std::function<double(double)>& value) {
+  model::Band band;
+  band.category = model::Category::Heap;
+  band.process = process;
+  band.name = std::move(name);
+  for (size_t i = 0; i < count; ++i) {
+    model::BandShares shares;
+    shares.rss_bytes = shares.pss_bytes =
+        static_cast<uint64_t>(value(static_cast<double>(i)));
+    const bool is_same =
+        !band.points.empty() && band.points.back().shares == shares;
+    if (!is_same) band.points.push_back({i, shares});
+  }
+  return band;
+}
+
+// What had no more than a bound until that moment.
+void bound_until(size_t end, model::Band& band) {
+  for (model::BandPoint& point : band.points) {
+    if (point.tick_index < end)
+      point.shares.bounded_bytes = point.shares.pss_bytes;
+  }
+}
+
+std::vector<Trend> growing_in(const model::Bands& bands, size_t count) {
+  GrowthInput input;
+  input.bands = &bands;
+  for (size_t i = 0; i < count; ++i)
+    input.times_ns.push_back(i * 1'000'000'000);
+  std::vector<model::RecordedProcess> processes;
+  for (int64_t id : {1, 2, 3}) {
+    processes.push_back(test::listed_process(id, static_cast<int32_t>(100 + id),
+                                             "p" + std::to_string(id)));
+  }
+  input.processes = &processes;
+  return find_growing(input);
+}
+
 std::vector<Trend> growing(const std::function<double(double)>& value,
                            size_t count = 100) {
-  std::vector<model::RecordedTick> ticks;
-  model::Timeline timeline;
-  model::Series series;
-  series.category = model::Category::Heap;
-  series.name = "[heap]";
-  for (size_t i = 0; i < count; ++i) {
-    model::RecordedTick tick;
-    tick.id = static_cast<int64_t>(i);
-    tick.monotonic_ns = i * 1'000'000'000;
-    ticks.push_back(tick);
-    model::TimelinePoint point;
-    point.tick = tick.id;
-    const auto bytes = static_cast<uint64_t>(value(static_cast<double>(i)));
-    point.category_pss_bytes[static_cast<size_t>(model::Category::Heap)] =
-        bytes;
-    timeline.points.push_back(point);
-    if (series.points.empty() || series.points.back().second != bytes) {
-      series.points.emplace_back(tick.id, bytes);
-    }
-  }
-  return find_growing(timeline, {series}, ticks);
+  model::Bands bands;
+  bands.by_process.push_back(band_of(1, "", count, value));
+  bands.by_object.push_back(band_of({}, "[heap]", count, value));
+  return growing_in(bands, count);
 }
 
 TEST(FindGrowing, TellsALeakByItsObject) {
@@ -134,7 +158,61 @@ TEST(FindGrowing, TellsNothingOfGrowthTooSmallToMatter) {
 
 TEST(FindGrowing, TellsNothingOfTooFewTicks) {
   EXPECT_TRUE(growing([](double s) { return s * 10 * kMebibyte; }, 9).empty());
-  EXPECT_TRUE(find_growing({}, {}, {}).empty());
+  EXPECT_TRUE(find_growing({}).empty());
+}
+
+double climbing(double s) {
+  return 10 * kMebibyte + s * kMebibyte;
+}
+double level(double) {
+  return 40 * kMebibyte;
+}
+
+TEST(FindGrowing, NamesTheProcessThatGrowsAmongOthers) {
+  model::Bands bands;
+  bands.by_process = {band_of(1, "", 50, level), band_of(2, "", 50, climbing)};
+  const std::vector<Trend> found = growing_in(bands, 50);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].process, "p2 (102)");
+  EXPECT_NEAR(found[0].bytes_per_second, kMebibyte, 1);
+  EXPECT_FALSE(found[0].is_resident);
+}
+
+TEST(FindGrowing, DoesNotTakeBeingReadForGrowth) {
+  // One after the other is read, and its shares are more than nothing from then
+  // on; all of them are level.
+  model::Bands bands;
+  for (int64_t id : {1, 2, 3}) {
+    bands.by_process.push_back(band_of(id, "", 50, [id](double s) {
+      return s < 12.0 * static_cast<double>(id) ? 60 * kMebibyte
+                                                : 40 * kMebibyte;
+    }));
+    bound_until(12 * static_cast<size_t>(id), bands.by_process.back());
+    for (model::BandPoint& point : bands.by_process.back().points)
+      point.shares.rss_bytes = static_cast<uint64_t>(60 * kMebibyte);
+  }
+  EXPECT_TRUE(growing_in(bands, 50).empty());
+}
+
+TEST(FindGrowing, ComparesByResidentMemoryWhatWasReadInBetween) {
+  model::Bands bands;
+  bands.by_process = {band_of(1, "", 50, climbing), band_of(2, "", 50, level)};
+  bound_until(25, bands.by_process[0]);
+  const std::vector<Trend> found = growing_in(bands, 50);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_TRUE(found[0].is_resident);
+  EXPECT_EQ(found[0].process, "p1 (101)");
+  EXPECT_NEAR(found[0].bytes_per_second, kMebibyte, 1);
+}
+
+TEST(FindGrowing, DoesNotTakeProcessesThatComeForGrowth) {
+  model::Bands bands;
+  for (int64_t id : {1, 2, 3}) {
+    bands.by_process.push_back(band_of(id, "", 60, [id](double s) {
+      return s < 15.0 * static_cast<double>(id) ? 0 : 40 * kMebibyte;
+    }));
+  }
+  EXPECT_TRUE(growing_in(bands, 60).empty());
 }
 
 }  // namespace

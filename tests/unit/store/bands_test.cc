@@ -247,5 +247,115 @@ TEST(BandJoin, TakesAPartWithoutAnyTick) {
   EXPECT_EQ(join.take().by_object, expected);
 }
 
+// ---- what was not read at a tick
+
+constexpr uint64_t kMib = 1 << 20;
+
+model::Process with_counters(model::Process process, uint64_t anon_mib,
+                             uint64_t shmem_mib) {
+  process.status.rss_anon_bytes = anon_mib * kMib;
+  process.status.rss_file_bytes = 0;
+  process.status.rss_shmem_bytes = shmem_mib * kMib;
+  process.statm = model::Statm{};
+  process.statm->resident_pages =
+      (anon_mib + shmem_mib) * kMib / test::kPageBytes;
+  return process;
+}
+
+// Its heap; of its shared memory it has a tenth.
+model::Process read_worker(int32_t pid, uint64_t anon_mib, uint64_t shmem_mib) {
+  const auto pages = [](uint64_t mib) { return mib * kMib / test::kPageBytes; };
+  model::Mapping shared = full_mapping(0x90000000, pages(512), 0, "/memfd:x");
+  shared.fields.set(SmapsField::Rss, shmem_mib * kMib);
+  shared.fields.set(SmapsField::SharedDirty, shmem_mib * kMib);
+  shared.fields.set(SmapsField::Pss, shmem_mib * kMib / 10);
+  model::Process process = process_of(
+      pid, 1,
+      {full_mapping(0x10000, pages(512), pages(anon_mib), "[heap]"), shared});
+  process.kinds = {RegionKind::BrkHeap, RegionKind::SharedAnonymous};
+  return with_counters(std::move(process), anon_mib, shmem_mib);
+}
+
+// Three workers: one is read at first and then not, one never, one at the end.
+std::vector<model::Sample> partly_read() {
+  std::vector<model::Sample> samples;
+  for (uint64_t i = 0; i < 40; ++i) {
+    const uint64_t anon_mib = 40 + 10 * i;
+    model::Process first = read_worker(1, anon_mib, 200);
+    model::Process last = read_worker(3, 100, 200);
+    if (i > 0) first = test::without_detail(first);
+    if (i < 30) last = test::without_detail(last);
+    model::Sample sample = sample_of(
+        i, {first, test::without_detail(read_worker(2, 70, 200)), last});
+    sample.machine.emplace();
+    sample.machine->page_size_bytes = test::kPageBytes;
+    sample.machine->meminfo.shmem_bytes = 220 * kMib;
+    samples.push_back(std::move(sample));
+  }
+  return samples;
+}
+
+TEST(PartlyRead, IsScaledBoundedAndCountedOnceInEveryFace) {
+  const test::RecordingFile file;
+  const Recording recording = test::recorded(file, partly_read());
+  std::vector<int64_t> ticks;
+  for (int64_t tick = 0; tick < 40; ++tick)
+    ticks.push_back(tick);
+  const model::Bands bands = *recording.bands({}, ticks);
+  const model::Timeline all = *recording.timeline({});
+  const model::Timeline chosen = *recording.timeline({1, 2, 3});
+  for (size_t i = 0; i < ticks.size(); ++i) {
+    SCOPED_TRACE(i);
+    const uint64_t anon = (40 + 10 * i) + 70 + 100;
+    // Of shared memory there is no more than the machine has.
+    const uint64_t shm = i < 30 ? 220 : 220;
+    EXPECT_EQ(sum_at(bands.by_process, i).pss_bytes, (anon + shm) * kMib);
+    EXPECT_EQ(sum_at(bands.by_object, i).pss_bytes, (anon + shm) * kMib);
+    EXPECT_EQ(all.points[i].pss_bytes, (anon + shm) * kMib);
+    EXPECT_EQ(chosen.points[i].pss_bytes, (anon + shm) * kMib);
+    EXPECT_EQ(all.points[i].bounded_bytes, chosen.points[i].bounded_bytes);
+    EXPECT_EQ(all.points[i].estimated_bytes, chosen.points[i].estimated_bytes);
+  }
+  const model::Sample at_20 = test::sample_at(recording, 20);
+  const model::Process& first = at_20.processes.at(0);
+  EXPECT_TRUE(first.is_estimated);
+  EXPECT_EQ(first.split_age_ns, 20 * test::kPeriodNs);
+  EXPECT_EQ(first.rollup->get(SmapsField::Pss), (240 + 20) * kMib);
+  EXPECT_FALSE(at_20.processes.at(1).mappings) << "it was never read";
+}
+
+TEST(PartlyRead, IsTheSameFromWhereverItIsBegun) {
+  const test::RecordingFile file;
+  const Recording recording = test::recorded(file, partly_read());
+  const std::vector<int64_t> all = {3, 17, 33, 39};
+  const model::Bands whole = *recording.bands({1}, all);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::vector<int64_t> one = {all[i]};
+    EXPECT_EQ(sum_at(recording.bands({1}, one)->by_process, 0).pss_bytes,
+              sum_at(whole.by_process, i).pss_bytes);
+  }
+}
+
+TEST(PartlyRead, IsWalkedThroughAsItIsAskedFor) {
+  const test::RecordingFile file;
+  const Recording recording = test::recorded(file, partly_read());
+  const auto visit = [&](const model::RecordedTick& tick,
+                         const model::Sample& sample) -> base::Status {
+    const model::Sample asked = test::sample_at(recording, tick.id);
+    EXPECT_EQ(sample.processes.size(), asked.processes.size());
+    for (size_t i = 0; i < asked.processes.size(); ++i) {
+      SCOPED_TRACE(testing::Message() << tick.id << ' ' << i);
+      const model::Process& one = sample.processes[i];
+      const model::Process& other = asked.processes[i];
+      EXPECT_EQ(one.mappings.value, other.mappings.value);
+      EXPECT_EQ(one.is_estimated, other.is_estimated);
+      EXPECT_EQ(one.split_age_ns, other.split_age_ns);
+      EXPECT_EQ(one.unsplit, other.unsplit);
+    }
+    return base::Ok{};
+  };
+  ASSERT_TRUE(recording.walk_samples(0, 39, {}, visit));
+}
+
 }  // namespace
 }  // namespace tidemark::store

@@ -78,5 +78,26 @@ TEST(DetailPlan, AnswersWhateverRowsItHolds) {
   });
 }
 
+// A recorder's own rows: a plan, exceptions to it, another plan.
+TEST(DetailCursor, AnswersAsThePlanDoesTickAfterTick) {
+  const bool holds = rc::check([] {
+    DetailPlan plan;
+    int64_t tick = *rc::gen::inRange<int64_t>(0, 5);
+    const auto count = *rc::gen::inRange(0, 12);
+    for (int i = 0; i < count; ++i) {
+      plan.add(tick, static_cast<DetailTier>(*rc::gen::inRange(0, 3)),
+               *rc::gen::element<int64_t>(0, 0, 0, 1, 2, 4, 8));
+      tick += *rc::gen::inRange<int64_t>(1, 9);
+    }
+    DetailCursor cursor(plan);
+    for (int64_t at = 0; at < tick + 20; ++at) {
+      const std::optional<DetailReading> expected = plan.last(at);
+      const int64_t found = cursor.last(at).value_or(-1);
+      RC_ASSERT(found == (expected ? expected->tick : -1));
+    }
+  });
+  EXPECT_TRUE(holds);
+}
+
 }  // namespace
 }  // namespace tidemark::store

@@ -52,6 +52,7 @@ class History {
  private:
   struct Alive {
     Process process;
+    std::optional<model::Statm> read_statm;  // when its mappings were read last
     std::vector<Mapping> mappings;
     std::vector<RegionKind> kinds;
   };
@@ -164,17 +165,24 @@ class History {
     if (chance(25)) process.detail_step = 1U << below(4);
   }
 
-  Process look(const Alive& alive) {
+  // Its counters move only while its mappings are read, or before that: what
+  // was read is then what it still is. How it is scaled elsewise has tests of
+  // its own.
+  Process look(Alive& alive) {
     Process process = alive.process;
-    if (process.state == ProcessState::Zombie || chance(3)) {
+    const bool is_zombie = process.state == ProcessState::Zombie;
+    const auto unread = [&] {
+      if (alive.read_statm && !is_zombie) process.statm = alive.read_statm;
       return test::without_detail(std::move(process));
-    }
+    };
+    if (is_zombie || chance(3)) return unread();
     if (chance(25)) {
-      process = test::without_detail(std::move(process));
+      process = unread();
       process.state = ProcessState::Denied;
       process.mappings = model::unknown<std::vector<Mapping>>("denied: x");
       return process;
     }
+    alive.read_statm = process.statm;
     std::vector<Mapping> mappings = alive.mappings;
     if (chance(8)) {
       process.tier = DetailTier::Scan;
@@ -254,6 +262,22 @@ void expect_known(const KnownProcesses& expected, const Sample& back) {
   }
 }
 
+// What was never read is no more than what is resident.
+void add_bound(const model::Statm& statm, model::TimelinePoint& sums) {
+  const uint64_t file =
+      std::min(statm.shared_pages, statm.resident_pages) * test::kPageBytes;
+  const uint64_t all = statm.resident_pages * test::kPageBytes;
+  const auto add = [&](model::Category category, uint64_t bytes) {
+    sums.category_rss_bytes[static_cast<size_t>(category)] += bytes;
+    sums.category_pss_bytes[static_cast<size_t>(category)] += bytes;
+  };
+  add(model::Category::Anon, all - file);
+  add(model::Category::File, file);
+  sums.rss_bytes += all;
+  sums.pss_bytes += all;
+  sums.bounded_bytes += all;
+}
+
 // The sums of a tick, added up from the mappings.
 model::TimelinePoint sums_of(const KnownProcesses& processes) {
   model::TimelinePoint sums;
@@ -266,16 +290,21 @@ model::TimelinePoint sums_of(const KnownProcesses& processes) {
       ++sums.process_count;
       if (known.mappings.empty()) ++sums.undetailed_count;
     }
+    if (!known.detail_tick && test::has_memory(known.process.state)) {
+      add_bound(*known.process.statm, sums);
+    }
     bool is_scanned = false;
     for (size_t i = 0; i < known.mappings.size(); ++i) {
       const model::SmapsFields& fields = known.mappings[i].fields;
       const uint64_t huge = model::hugetlb_bytes(fields).value_or(0);
       const uint64_t rss = fields.get_or_zero(SmapsField::Rss) + huge;
-      const uint64_t pss = fields.get_or_zero(SmapsField::Pss) + huge;
+      const uint64_t bounded = fields.has(SmapsField::Pss) ? 0 : rss - huge;
+      const uint64_t pss = fields.get_or_zero(SmapsField::Pss) + bounded + huge;
       const auto at =
           static_cast<size_t>(model::region_category(known.kinds[i]));
       sums.rss_bytes += rss;
       sums.pss_bytes += pss;
+      sums.bounded_bytes += bounded;
       sums.category_rss_bytes[at] += rss;
       sums.category_pss_bytes[at] += pss;
       sums.private_bytes += model::uss_bytes(fields).value_or(0) +
@@ -294,6 +323,8 @@ void expect_sums(const model::TimelinePoint& expected,
   EXPECT_EQ(point.rss_bytes, expected.rss_bytes);
   EXPECT_EQ(point.pss_bytes, expected.pss_bytes);
   EXPECT_EQ(point.private_bytes, expected.private_bytes);
+  EXPECT_EQ(point.bounded_bytes, expected.bounded_bytes);
+  EXPECT_EQ(point.estimated_bytes, 0U);
   EXPECT_EQ(point.swap_bytes, expected.swap_bytes);
   EXPECT_EQ(point.resident_bytes, expected.resident_bytes);
   EXPECT_EQ(point.process_count, expected.process_count);
@@ -303,22 +334,29 @@ void expect_sums(const model::TimelinePoint& expected,
   EXPECT_EQ(point.category_rss_bytes, expected.category_rss_bytes);
 }
 
-// The sums of all objects at a tick, from series that hold from change to
-// change.
-uint64_t series_sum(const std::vector<model::Series>& series, int64_t tick) {
+// The sums of all bands at a tick, each of which holds from change to change.
+uint64_t band_sum(const std::vector<model::Band>& bands, size_t index) {
   uint64_t sum = 0;
-  for (const model::Series& one : series) {
+  for (const model::Band& band : bands) {
     uint64_t value = 0;
-    for (const auto& [at, bytes] : one.points) {
-      if (at <= tick) value = bytes;
+    for (const model::BandPoint& point : band.points) {
+      if (point.tick_index <= index) value = point.shares.pss_bytes;
     }
     sum += value;
   }
   return sum;
 }
 
+// The view is of mappings: what was never read has none.
 void expect_view_sums(const std::string& path, int64_t tick,
-                      const model::TimelinePoint& sums) {
+                      const KnownProcesses& known) {
+  const model::TimelinePoint sums = sums_of(known);
+  model::TimelinePoint unread;
+  for (const auto& [key, one] : known) {
+    if (!one.detail_tick && test::has_memory(one.process.state))
+      add_bound(*one.process.statm, unread);
+  }
+  const uint64_t unread_bytes = unread.rss_bytes;
   base::Result<Database> database = Database::open(path, OpenMode::ReadOnly);
   ASSERT_TRUE(database);
   const std::string at = std::to_string(tick);
@@ -333,8 +371,10 @@ void expect_view_sums(const std::string& path, int64_t tick,
                 "\"'), 0) * 1024");
   };
   const int64_t huge_sum = huge("Shared_Hugetlb") + huge("Private_Hugetlb");
-  EXPECT_EQ(*sum("rss_bytes") + huge_sum, static_cast<int64_t>(sums.rss_bytes));
-  EXPECT_EQ(*sum("pss_bytes") + huge_sum, static_cast<int64_t>(sums.pss_bytes));
+  EXPECT_EQ(*sum("rss_bytes") + huge_sum,
+            static_cast<int64_t>(sums.rss_bytes - unread_bytes));
+  EXPECT_EQ(*sum("pss_bytes") + huge_sum,
+            static_cast<int64_t>(sums.pss_bytes - sums.bounded_bytes));
 }
 
 struct HistoryOptions {
@@ -360,9 +400,11 @@ void check_history(const HistoryOptions& options) {
   }
   const base::Result<model::Timeline> timeline = recording.timeline({});
   ASSERT_TRUE(timeline) << timeline.error().what;
-  const base::Result<std::vector<model::Series>> series =
-      recording.series({}, 0);
-  ASSERT_TRUE(series) << series.error().what;
+  std::vector<int64_t> tick_ids;
+  for (const model::RecordedTick& tick : ticks)
+    tick_ids.push_back(tick.id);
+  const base::Result<model::Bands> bands = recording.bands({}, tick_ids);
+  ASSERT_TRUE(bands) << bands.error().what;
   KnownProcesses known;
   for (size_t i = 0; i < samples.size(); ++i) {
     const auto tick = static_cast<int64_t>(i);
@@ -380,7 +422,8 @@ void check_history(const HistoryOptions& options) {
     expect_known(known, sample_at(recording, tick));
     const model::TimelinePoint sums = sums_of(known);
     expect_sums(sums, timeline->points[index]);
-    EXPECT_EQ(series_sum(*series, tick), sums.pss_bytes);
+    EXPECT_EQ(band_sum(bands->by_process, index), sums.pss_bytes);
+    EXPECT_EQ(band_sum(bands->by_object, index), sums.pss_bytes);
     for (const model::RecordedProcess& process : recording.processes()) {
       auto found =
           known.find({process.process.pid, process.process.start_ticks});
@@ -391,7 +434,7 @@ void check_history(const HistoryOptions& options) {
       EXPECT_EQ(*recording.detail_tick(process.id, tick),
                 found->second.detail_tick);
     }
-    if (index % 16 == 0) expect_view_sums(file.path(), tick, sums);
+    if (index % 16 == 0) expect_view_sums(file.path(), tick, known);
     if (testing::Test::HasFailure()) return;
   }
 }
@@ -501,7 +544,6 @@ TEST(Recording, OpensForOneMomentWithWhatThatNeeds) {
             *whole.sample_at(40, {})->processes[0].mappings);
   EXPECT_FALSE(at_40->timeline({})) << "most ticks are not there";
   EXPECT_FALSE(at_40->bands({}, {}));
-  EXPECT_FALSE(at_40->series({}, 0));
 }
 
 TEST(Recording, OpensForAMomentWithNothingBeforeIt) {

@@ -86,18 +86,19 @@ TEST(RollupRows, AreDividedInTheTimelineAsTheKernelDividesThem) {
   expect_split(chosen->points[2], 0);
 }
 
-TEST(RollupRows, AreDividedInTheSeriesToo) {
+TEST(RollupRows, AreDividedInTheBandsToo) {
   const test::Scratch scratch;
   const std::string path = scratch.file("a.tdm");
   test::record(path,
                {sample_of_second(
                    0, {process_of(7, {model::rollup_mapping(totals())})})});
-  const base::Result<std::vector<model::Series>> series =
-      Recording::open(path)->series({}, 1);
-  ASSERT_TRUE(series);
+  const std::vector<int64_t> ticks = {0};
+  const base::Result<model::Bands> bands =
+      Recording::open(path)->bands({}, ticks);
+  ASSERT_TRUE(bands);
   std::map<model::Category, uint64_t> found;
-  for (const model::Series& one : *series)
-    found[one.category] = one.points.back().second / 1024;
+  for (const model::Band& one : bands->by_object)
+    found[one.category] = one.points.back().shares.pss_bytes / 1024;
   EXPECT_EQ(found, (std::map<model::Category, uint64_t>{
                        {model::Category::Anon, 60},
                        {model::Category::Shm, 9},

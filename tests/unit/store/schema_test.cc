@@ -87,7 +87,7 @@ void read_all(const Recording& recording) {
     (void)recording.trace_at(tick.id);
   (void)recording.trace();
   (void)recording.timeline({});
-  (void)recording.series({}, 0);
+  (void)recording.timeline({1});
   (void)recording.gaps();
   (void)recording.notes();
   (void)recording.maxima();

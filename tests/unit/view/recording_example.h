@@ -26,7 +26,7 @@ inline analysis::Composition named_composition(const std::string& name,
     holder.id = {pid, 1};
     holder.name = name;
     holder.bytes = bytes_of(pss);
-    holder.has_detail = true;
+    holder.has_split = true;
     all.total.add(holder.bytes);
   }
   all.parts.push_back({model::Category::File, name, bytes_of(pss), 1});

@@ -42,6 +42,7 @@ TEST(TopDigest, KeepsWhatWasReadOfAProcessLast) {
 TEST(TopDigest, SaysWhyNothingIsKnown) {
   TopDigest digest("host", {}, kSecond);
   model::Sample sample = at(10, {without_detail(process_of(42, 7, {}))});
+  sample.processes[0].statm.reset();
   const analysis::TopSnapshot snapshot = digest.digest(sample);
   EXPECT_FALSE(snapshot.sample.processes[0].rollup);
   EXPECT_EQ(snapshot.sample.processes[0].rollup.unknown_because,
@@ -53,9 +54,9 @@ TEST(TopDigest, BoundsByRssWhatWasOnlyScanned) {
   model::Sample sample =
       at(10, {process_of(42, 7, {test::scanned_mapping(0x1000, 8, 5)})});
   const analysis::TopSnapshot snapshot = digest.digest(sample);
-  EXPECT_TRUE(snapshot.details[0].is_scanned);
+  EXPECT_TRUE(snapshot.details[0].is_bound);
   const analysis::TopTimelinePoint& point = snapshot.timeline->points.back();
-  EXPECT_TRUE(point.is_bound);
+  EXPECT_TRUE(point.is_bound());
   EXPECT_EQ(point.sum(), 5 * test::kPageBytes);
 }
 
@@ -64,7 +65,35 @@ TEST(TopDigest, DoesNotTakeAPidThatCameAgainForTheSame) {
   model::Sample first = at(10, {process_of(42, 7, {full_mapping(0, 8, 5)})});
   digest.digest(first);
   model::Sample second = at(11, {without_detail(process_of(42, 9, {}))});
-  EXPECT_FALSE(digest.digest(second).sample.processes[0].rollup);
+  const analysis::TopSnapshot snapshot = digest.digest(second);
+  EXPECT_FALSE(snapshot.details[0].read_ns) << "it was never read";
+  EXPECT_TRUE(snapshot.details[0].is_bound);
+}
+
+TEST(TopDigest, BoundsWhatWasNotReadYet) {
+  TopDigest digest("host", {}, kSecond);
+  model::Sample sample = at(10, {without_detail(process_of(42, 7, {}))});
+  const analysis::TopSnapshot snapshot = digest.digest(sample);
+  EXPECT_TRUE(snapshot.details[0].is_bound);
+  EXPECT_EQ(pss_of(snapshot, 0), 50 * test::kPageBytes) << "what is resident";
+  EXPECT_EQ(snapshot.timeline->points.back().sum(), 50 * test::kPageBytes);
+}
+
+TEST(TopDigest, ScalesWhatWasReadToTheCountersOfNow) {
+  TopDigest digest("host", {}, kSecond);
+  model::Process read = process_of(42, 7, {full_mapping(0x1000, 90, 40)});
+  read.statm = model::Statm{.resident_pages = 40};
+  model::Sample first = at(10, {read});
+  digest.digest(first);
+  read.statm->resident_pages = 80;
+  model::Sample second = at(11, {without_detail(read)});
+  const analysis::TopSnapshot grown = digest.digest(second);
+  EXPECT_EQ(pss_of(grown, 0), 80 * test::kPageBytes);
+  EXPECT_TRUE(grown.sample.processes[0].is_estimated);
+  EXPECT_FALSE(grown.details[0].is_bound);
+  read.statm->resident_pages = 40;
+  model::Sample third = at(12, {without_detail(read)});
+  EXPECT_EQ(pss_of(digest.digest(third), 0), 40 * test::kPageBytes);
 }
 
 TEST(TopDigest, FollowsOneProcessInTheTimeline) {

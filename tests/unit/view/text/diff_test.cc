@@ -100,11 +100,28 @@ RC_GTEST_PROP(DiffText, TheLinesOfEachTableAddUpToItsSum, ()) {
 
 TEST(DiffText, SaysHowManyWereNotRead) {
   Composition unread;
-  unread.undetailed_count = 2;
+  unread.unknown_count = 2;
   const DiffReport report = analysis::make_diff_report({}, std::move(unread));
   EXPECT_TRUE(diff_text(report, {}, TextStyle{})
-                  .ends_with("not in these sums: 2 processes whose mappings "
-                             "were not read\n"));
+                  .ends_with("not in these sums: 2 processes of which nothing "
+                             "could be read\n"));
+}
+
+TEST(DiffText, HeadsWhatIsComparedByResidentMemory) {
+  DiffReport report = analysis::make_diff_report({}, {});
+  report.before.total = {
+      .rss = 100 << 20, .pss = 100 << 20, .bounded = 100 << 20};
+  report.after.total = {
+      .rss = 450 << 20, .pss = 450 << 20, .bounded = 450 << 20};
+  report.by_counters = {"big"};
+  report.is_unsplit_after = true;
+  TextStyle style;
+  style.width = 200;
+  const std::string text = diff_text(report, {}, style);
+  EXPECT_NE(text.find("PSS ≤ 100 MiB → ≤ 450 MiB, about +350 MiB (resident "
+                      "memory: the sharing of big was not read after)"),
+            std::string::npos)
+      << text;
 }
 
 RC_GTEST_PROP(DiffTextProperty, HostileNamesCannotControlTheTerminal, ()) {

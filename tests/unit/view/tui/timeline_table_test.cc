@@ -62,19 +62,29 @@ TEST(KindsAt, KnowsSumsAloneOfMomentsThatHavePassed) {
   EXPECT_EQ(text.find("PRIVATE"), std::string::npos) << text;
 }
 
-TEST(KindsAt, BoundsWhatWasOnlyScanned) {
+TEST(KindsAt, SaysWhatIsNoMoreThanABound) {
   analysis::TopSnapshot replay = *example_replay();
-  analysis::TopDetail& scanned = replay.details[0];
-  scanned.is_scanned = true;
-  for (analysis::CategoryUse& use : scanned.kinds)
-    use.pss_bytes = use.private_bytes = 0;
-  const KindsAt now = kinds_at(*replay.timeline, kPeak, &replay);
+  analysis::TopTimeline timeline = *replay.timeline;
+  timeline.points[kPeak].bounded_bytes = timeline.points[kPeak].sum() / 2;
+  const KindsAt now = kinds_at(timeline, kPeak, &replay);
   EXPECT_TRUE(now.is_bound);
-  EXPECT_EQ(now.sum_bytes, replay.timeline->points[kPeak].sum())
-      << "RSS stands for it";
-  const std::string text = drawn(132, *replay.timeline, now);
+  for (const KindAt& kind : now.kinds)
+    EXPECT_FALSE(kind.growth_bytes) << "its end was not read";
+  const std::string text = drawn(132, timeline, now);
   EXPECT_NE(text.find("≤2.41G"), std::string::npos) << text;
-  EXPECT_NE(text.find("sum"), std::string::npos) << text;
+}
+
+TEST(KindsAt, CountsOnceWhatProcessesShare) {
+  analysis::TopSnapshot replay = *example_replay();
+  analysis::TopTimeline timeline = *replay.timeline;
+  timeline.points[kPeak].bounded_bytes = timeline.points[kPeak].sum() / 2;
+  for (analysis::TopDetail& detail : replay.details) {
+    for (analysis::CategoryUse& use : detail.kinds) {
+      if (use.category == model::Category::Shm) use.pss_bytes *= 30;
+    }
+  }
+  EXPECT_EQ(kinds_at(timeline, kPeak, &replay).sum_bytes,
+            timeline.points[kPeak].sum());
 }
 
 TEST(TimelineTable, NamesWhatItHasNoRoomFor) {
