@@ -91,7 +91,7 @@ void EventAccount::push_exec(size_t source, uint64_t time_ns, int32_t pid) {
   event.kind = PageEvent::Kind::Exec;
   event.time_ns = time_ns;
   event.pid = pid;
-  event.stack = keep_name(tasks_.read_command_line(pid));
+  event.stack = keep_name(tasks_.command_line_of(pid));
   push(source, event);
 }
 

@@ -86,7 +86,11 @@ base::Result<model::Statm> MemoryCounters::read_statm(int32_t pid,
   if (!row.statm) return reader_.read_statm(pid);
   base::Status status = read_small(row.statm, buffer_);
   if (!status) return status.error();
-  return parse::parse_statm(buffer_);
+  base::Result<model::Statm> statm = parse::parse_statm(buffer_);
+  // That of a first thread that has ended while others go on is empty too.
+  const bool may_have_more = row.look_count == 0 || row.has_memory;
+  if (!statm || statm->size_pages > 0 || !may_have_more) return statm;
+  return reader_.read_statm(pid);
 }
 
 bool MemoryCounters::read_process(int32_t pid, ProcessRow& row) {

@@ -191,7 +191,7 @@ size_t ObjectWalk::resolve_mapping(const Reader& reader, const Mapping& mapping,
   if (S_ISREG(facts->mode)) {
     const size_t index = object_of_file(reader, *facts, mapping.name, told);
     ObjectReach& reach = table_.reach(index);
-    if (reach.pid == 0) reach = {reader.pid, link};
+    if (reach.pid == 0) reach = {reader.thread_id, link};
     return index;
   }
   // /dev/zero mapped privately is anonymous memory.
@@ -319,14 +319,14 @@ void ObjectWalk::read_copies(int32_t pid) {
       processes_, [&](const model::ObjectProcess& candidate) {
         return candidate.id.pid == pid;
       });
-  base::Result<base::Directory> directory =
-      base::open_directory_at(roots_.proc, std::to_string(pid));
+  base::Result<base::Directory> directory = open_process(roots_, pid);
   if (process == processes_.end() || !directory) return;
   if (!base::read_file_at(*directory, "smaps", buffer_)) return;
   base::Result<std::vector<Mapping>> mappings = parse::parse_smaps(buffer_);
   if (!mappings) return;
   Reader reader;
   reader.pid = pid;
+  reader.thread_id = pid;
   reader.index = static_cast<size_t>(process - processes_.begin());
   reader.directory = std::move(*directory);
   enter_namespaces(reader);

@@ -165,6 +165,12 @@ base::Result<base::Fd> ObjectSizes::borrow(const ObjectReach& reach) {
     lender_pid_ = reach.pid;
     lender_ =
         base::Fd(static_cast<int>(::syscall(SYS_pidfd_open, reach.pid, 0)));
+    // A thread that is not the first of its process: since 6.9.
+    constexpr int kThread = O_EXCL;
+    if (!lender_) {
+      lender_ = base::Fd(
+          static_cast<int>(::syscall(SYS_pidfd_open, reach.pid, kThread)));
+    }
   }
   if (!number || !lender_) return no_longer_there();
   base::Fd fd(static_cast<int>(

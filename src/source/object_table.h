@@ -11,8 +11,8 @@
 
 namespace tidemark::source {
 
-// A link that leads to the object: "fd/3" or "map_files/…" of a process. The
-// process may have ended, or its number gone to another, when it is followed.
+// A link that leads to the object: "fd/3" or "map_files/…" of a thread. That
+// may have ended, or its number gone to another, when it is followed.
 struct ObjectReach {
   int32_t pid = 0;
   std::string name;

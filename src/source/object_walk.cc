@@ -99,13 +99,15 @@ void ObjectWalk::read_process(int32_t pid) {
     processes_.push_back(std::move(process));
     return;
   }
+  std::optional<LivingThread> living = living_thread(*directory, *stat);
   if (stat->is_kernel_thread || has_no_memory(*stat)) return;
   process.id.start_ticks = stat->start_ticks;
   process.name = stat->comm;
   Reader reader;
   reader.pid = pid;
+  reader.thread_id = living ? living->id : pid;
   reader.index = processes_.size();
-  reader.directory = std::move(*directory);
+  reader.directory = std::move(living ? living->directory : *directory);
   processes_.push_back(std::move(process));
   enter_namespaces(reader);
   status = take_descriptors(reader) ? base::Ok{} : read_descriptors(reader);
@@ -143,7 +145,7 @@ void ObjectWalk::enter_namespaces(Reader& reader) {
   const auto enter = [&](const char* type, Members& members) -> uint64_t {
     base::Result<uint64_t> number = read_namespace(reader.directory, type);
     if (!number) return 0;
-    members.emplace(*number, reader.pid);
+    members.emplace(*number, reader.thread_id);
     return *number;
   };
   const size_t seen = mount_namespaces_.size();
@@ -297,7 +299,7 @@ void ObjectWalk::add_descriptor(const Reader& reader, size_t index,
   ObjectReach& reach = table_.reach(index);
   // Handles are never measured.
   if (reach.pid == 0 && table_.object(index).kind != ObjectKind::Handle) {
-    reach = {reader.pid, "fd/" + number};
+    reach = {reader.thread_id, "fd/" + number};
   }
 }
 

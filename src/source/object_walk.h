@@ -61,6 +61,7 @@ class ObjectWalk {
   // The process being read.
   struct Reader {
     int32_t pid = 0;
+    int32_t thread_id = 0;  // through which it is read: mostly its first
     size_t index = 0;
     uint64_t mount_namespace = 0;
     uint64_t ipc_namespace = 0;

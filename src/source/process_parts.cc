@@ -40,6 +40,20 @@ base::Result<std::string> read_head_at(const base::Directory& directory,
   return head;
 }
 
+// /proc/TID is as complete as /proc/PID, if listed nowhere; task/TID lacks
+// map_files, but it is all that a copied tree has. A thread that has ended
+// since may have given its number to another process.
+base::Result<base::Directory> open_thread(const base::Directory& process,
+                                          int32_t pid,
+                                          const std::string& thread) {
+  base::Result<base::Directory> whole =
+      base::open_directory_at(process, "../" + thread);
+  if (whole && base::exists_at(*whole, "task/" + std::to_string(pid))) {
+    return whole;
+  }
+  return base::open_directory_at(process, "task/" + thread);
+}
+
 }  // namespace
 
 std::string reason_of(const base::Error& error) {
@@ -54,6 +68,57 @@ ProcessState state_of(const base::Error& error) {
 
 bool has_no_memory(const model::ProcessStat& stat) {
   return stat.state == 'Z' || stat.state == 'X';
+}
+
+std::optional<LivingThread> living_thread(const base::Directory& process,
+                                          model::ProcessStat& stat) {
+  // The first one counts as long as there are others.
+  if (!has_no_memory(stat) || stat.thread_count < 2) return std::nullopt;
+  base::Result<base::Directory> tasks =
+      base::open_directory_at(process, "task");
+  if (!tasks) return std::nullopt;
+  base::Result<std::vector<std::string>> names = base::list_directory(*tasks);
+  if (!names) return std::nullopt;
+  std::string buffer;
+  for (const std::string& name : *names) {
+    if (!base::read_file_at(*tasks, name + "/statm", buffer)) continue;
+    const base::Result<model::Statm> statm = parse::parse_statm(buffer);
+    if (!statm || statm->size_pages == 0) continue;
+    base::Result<base::Directory> thread = open_thread(process, stat.pid, name);
+    if (!thread || !base::read_file_at(*thread, "stat", buffer)) continue;
+    const base::Result<model::ProcessStat> own = parse::parse_stat(buffer);
+    if (!own) continue;
+    stat.state = own->state;
+    stat.argument_address = own->argument_address;
+    return LivingThread{own->pid, std::move(*thread)};
+  }
+  return std::nullopt;
+}
+
+base::Result<base::Directory> open_process(const Roots& roots, int32_t pid) {
+  base::Result<base::Directory> process =
+      base::open_directory_at(roots.proc, std::to_string(pid));
+  if (!process) return process;
+  const base::Result<std::string> text = base::read_file_at(*process, "stat");
+  if (!text) return process;
+  base::Result<model::ProcessStat> stat = parse::parse_stat(*text);
+  if (!stat) return process;
+  std::optional<LivingThread> living = living_thread(*process, *stat);
+  if (living) return std::move(living->directory);
+  return process;
+}
+
+std::string read_command_line(const Roots& roots, int32_t pid) {
+  base::Result<std::string> text =
+      base::read_file_at(roots.proc, std::to_string(pid) + "/cmdline");
+  if (text && text->empty()) {
+    const base::Result<base::Directory> process = open_process(roots, pid);
+    if (process) text = base::read_file_at(*process, "cmdline");
+  }
+  if (!text) return {};
+  std::string line(parse::parse_command_line(*text));
+  std::ranges::replace(line, '\0', ' ');
+  return line;
 }
 
 base::Result<std::vector<model::Thread>> read_threads(

@@ -2,6 +2,7 @@
 // read one means.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "base/file.h"
 #include "base/result.h"
 #include "model/process.h"
+#include "source/roots.h"
 
 namespace tidemark::source {
 
@@ -25,6 +27,25 @@ model::Reading<T> reading_of(base::Result<T> result) {
 
 // An exiting process has given up its memory while its entry is still there.
 bool has_no_memory(const model::ProcessStat& stat);
+
+struct LivingThread {
+  int32_t id = 0;
+  base::Directory directory;
+};
+
+// A process whose first thread has ended while others go on (pthread_exit in
+// main) looks like a zombie: /proc/PID is the directory of that thread. Opens
+// that of a thread that has memory, and puts its state into `stat`. Empty for
+// every other process, which costs nothing.
+std::optional<LivingThread> living_thread(const base::Directory& process,
+                                          model::ProcessStat& stat);
+
+// The directory through which a process can be read, whichever of its threads
+// have ended. Reads stat: who has read that asks for the living thread instead.
+base::Result<base::Directory> open_process(const Roots& roots, int32_t pid);
+
+// Its arguments, each with a blank behind it; empty where there are none.
+std::string read_command_line(const Roots& roots, int32_t pid);
 
 // Stack pointers tell thread stacks from other memory; one file more each.
 base::Result<std::vector<model::Thread>> read_threads(

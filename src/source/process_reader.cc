@@ -50,13 +50,25 @@ base::Result<model::ProcessStat> ProcessReader::read_stat(int32_t pid) {
   base::Status status =
       base::read_file_at(roots_.proc, std::to_string(pid) + "/stat", buffer_);
   if (!status) return status.error();
-  return parse::parse_stat(buffer_);
+  base::Result<model::ProcessStat> stat = parse::parse_stat(buffer_);
+  if (!stat || !has_no_memory(*stat)) return stat;
+  base::Result<base::Directory> directory =
+      base::open_directory_at(roots_.proc, std::to_string(pid));
+  if (directory) (void)living_thread(*directory, *stat);
+  return stat;
 }
 
 base::Result<model::Statm> ProcessReader::read_statm(int32_t pid) {
   base::Status status =
       base::read_file_at(roots_.proc, std::to_string(pid) + "/statm", buffer_);
   if (!status) return status.error();
+  base::Result<model::Statm> statm = parse::parse_statm(buffer_);
+  if (!statm || statm->size_pages > 0) return statm;
+  // It is the kernel's, or has ended, or its first thread has.
+  const base::Result<base::Directory> directory = open_process(roots_, pid);
+  if (!directory || !base::read_file_at(*directory, "statm", buffer_)) {
+    return statm;
+  }
   return parse::parse_statm(buffer_);
 }
 
@@ -73,6 +85,8 @@ base::Result<Process> ProcessReader::read(int32_t pid) {
   }
   process.stat = std::move(*stat);
   process.id = {pid, process.stat.start_ticks};
+  std::optional<LivingThread> living = living_thread(*directory, process.stat);
+  if (living) *directory = std::move(living->directory);
   if (process.stat.is_kernel_thread) {
     process.state = ProcessState::KernelThread;
     return process;

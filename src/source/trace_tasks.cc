@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "parse/process_files.h"
+#include "source/process_parts.h"
 
 namespace tidemark::source {
 namespace {
@@ -149,17 +150,12 @@ void TraceTasks::read(Task& task) const {
   task.parent_pid = stat->parent_pid;
   known.cgroup = groups_.path_of(roots_, known.pid);
   if (!known.is_kernel_thread) {
-    known.command_line = read_command_line(known.pid);
+    known.command_line = command_line_of(known.pid);
   }
 }
 
-std::string TraceTasks::read_command_line(int32_t pid) const {
-  base::Result<std::string> text =
-      base::read_file_at(roots_.proc, std::to_string(pid) + "/cmdline");
-  if (!text) return {};
-  std::string line(parse::parse_command_line(*text));
-  std::replace(line.begin(), line.end(), '\0', ' ');
-  return line;
+std::string TraceTasks::command_line_of(int32_t pid) const {
+  return read_command_line(roots_, pid);
 }
 
 bool TraceTasks::is_below_wanted(int32_t parent_pid) {
@@ -217,7 +213,7 @@ void TraceTasks::execed(int32_t pid, std::string command_line) {
   if (task.task.pid != pid) return;  // it stands for many
   task.task.is_kernel_thread = false;
   task.task.command_line =
-      command_line.empty() ? read_command_line(pid) : std::move(command_line);
+      command_line.empty() ? command_line_of(pid) : std::move(command_line);
 }
 
 void TraceTasks::exited(int32_t pid) {
@@ -227,15 +223,16 @@ void TraceTasks::exited(int32_t pid) {
   if (task.pid == pid) task.has_exited = true;
 }
 
-// Its end may have been lost, or its pid be another's by now.
+// Its end may have been lost, or its pid be another's by now; and where perf
+// says so it may be the end of its first thread alone.
 bool TraceTasks::has_ended(const model::TraceTask& task) const {
-  if (task.has_exited) return true;
-  if (task.pid == 0) return false;  // or it stands for many
+  if (task.pid == 0) return task.has_exited;  // or it stands for many
   const std::optional<model::ProcessStat> stat = read_stat(roots_, task.pid);
   if (!stat) return true;
   const uint64_t start_ns = ns_of_ticks(stat->start_ticks);
   constexpr uint64_t kLater = 1'000'000'000;
-  return start_ns > task.start_ns + kLater;
+  if (start_ns > task.start_ns + kLater) return true;
+  return task.has_exited && stat->thread_count < 2;
 }
 
 std::vector<uint32_t> TraceTasks::build(const std::vector<bool>& is_used,
@@ -247,7 +244,7 @@ std::vector<uint32_t> TraceTasks::build(const std::vector<bool>& is_used,
     known.has_exited = has_ended(known);
     if (!known.has_exited && !known.is_kernel_thread && known.pid != 0 &&
         known.command_line.empty()) {
-      known.command_line = read_command_line(known.pid);
+      known.command_line = command_line_of(known.pid);
     }
     task_of[i] = builder.task(known);
   }

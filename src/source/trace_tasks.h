@@ -33,7 +33,7 @@ class TraceTasks {
   // The process of that pid as of now.
   uint32_t find(int32_t pid);
   // Arguments as they are now, separated by blanks.
-  std::string read_command_line(int32_t pid) const;
+  std::string command_line_of(int32_t pid) const;
   // The process that a thread belongs to.
   int32_t process_of(int32_t thread_id) const;
   // Stands for all interrupts, whomever they hit.

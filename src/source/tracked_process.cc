@@ -86,6 +86,7 @@ base::Status TrackedProcess::read_stat() {
   if (!status) return status;
   base::Result<model::ProcessStat> stat = parse::parse_stat(buffer_);
   if (!stat) return base::within(directory_.path, stat.error());
+  follow_living_thread(*stat);
   const bool is_other_image =
       stat->argument_address != process_.stat.argument_address ||
       stat->comm != process_.stat.comm;
@@ -103,6 +104,17 @@ base::Status TrackedProcess::read_stat() {
     process_.state = ProcessState::Ok;
   }
   return base::Ok{};
+}
+
+// Any thread may be the next to end, so it is asked each time.
+void TrackedProcess::follow_living_thread(model::ProcessStat& stat) {
+  const base::Directory& first = first_ ? *first_ : directory_;
+  std::optional<LivingThread> living = living_thread(first, stat);
+  if (!living) return;
+  if (!first_) first_ = std::move(directory_);
+  directory_ = std::move(living->directory);
+  base::Result<base::Fd> statm = base::open_file_at(directory_, "statm");
+  if (statm) statm_ = std::move(*statm);
 }
 
 void TrackedProcess::read_statm() {

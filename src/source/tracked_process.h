@@ -49,6 +49,7 @@ class TrackedProcess {
  private:
   TrackedProcess() = default;
   base::Status read_stat();
+  void follow_living_thread(model::ProcessStat& stat);
   void read_statm();
   void read_status();
   void read_identity(const CgroupHierarchy& cgroups);
@@ -56,6 +57,8 @@ class TrackedProcess {
   void set_detail(model::DetailTier tier, model::Process& out);
 
   base::Directory directory_;
+  // Of its first thread, once that has ended and it is read through another.
+  std::optional<base::Directory> first_;
   base::Fd stat_;
   base::Fd statm_;
   bool is_live_ = false;

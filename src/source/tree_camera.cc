@@ -11,6 +11,7 @@
 #include "base/page_size.h"
 #include "parse/smaps.h"
 #include "source/page_scan.h"
+#include "source/process_parts.h"
 
 namespace tidemark::source {
 namespace {
@@ -127,8 +128,7 @@ TreeCamera::TreeCamera(const Roots& roots)
 
 base::Result<model::Process> TreeCamera::rescan(const Known& known) {
   const model::Process& before = known.process;
-  base::Result<base::Directory> directory =
-      base::open_directory_at(roots_.proc, std::to_string(before.id.pid));
+  base::Result<base::Directory> directory = open_process(roots_, before.id.pid);
   if (!directory) return directory.error();
   base::Result<std::string> text = base::read_file_at(*directory, "maps");
   if (!text) return text.error();

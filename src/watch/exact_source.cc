@@ -7,6 +7,7 @@
 
 #include "analysis/page_sets.h"
 #include "base/file.h"
+#include "source/process_parts.h"
 
 namespace tidemark::watch {
 namespace {
@@ -80,7 +81,7 @@ base::Status ExactSource::collect(model::Sample& sample) {
       continue;
     }
     base::Result<base::Directory> directory =
-        base::open_directory_at(roots_.proc, std::to_string(process.id.pid));
+        source::open_process(roots_, process.id.pid);
     sets.begin_process(i);
     status = directory ? walk_.walk(*directory,
                                     [&](std::span<const uint64_t> frames) {

@@ -27,6 +27,7 @@
 #include "source/machine_reader.h"
 #include "source/object_source.h"
 #include "source/page_census.h"
+#include "source/process_parts.h"
 #include "source/process_source.h"
 #include "source/system_source.h"
 #include "watch/cpu_lists.h"
@@ -168,7 +169,7 @@ void LedgerReader::walk_processes(const FrameVisitor& visit) {
     LedgerProcess& process = input_.processes[i];
     if (process.resident_bytes == 0) continue;
     base::Result<base::Directory> directory =
-        base::open_directory_at(roots_.proc, std::to_string(process.pid));
+        source::open_process(roots_, process.pid);
     if (!directory) continue;
     base::Status status =
         walk.walk(*directory,

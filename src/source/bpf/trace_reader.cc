@@ -8,6 +8,7 @@
 #include "parse/process_files.h"
 #include "source/bpf/loading.h"
 #include "source/cgroups.h"
+#include "source/process_parts.h"
 
 namespace tidemark::source {
 namespace {
@@ -168,9 +169,7 @@ void TraceReader::name_task(const tm_trace_task& entry, const Roots& roots,
     task.command_line = parse::parse_command_line(arguments);
   } else if (!known.was_asked && !task.has_exited && !task.is_kernel_thread) {
     known.was_asked = true;
-    base::Result<std::string> line =
-        base::read_file_at(roots.proc, std::to_string(task.pid) + "/cmdline");
-    if (line) task.command_line = parse::parse_command_line(*line);
+    task.command_line = read_command_line(roots, task.pid);
   } else {
     return;
   }

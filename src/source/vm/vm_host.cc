@@ -214,7 +214,7 @@ bool VmHost::read_detail(const VmTools& tools, uint64_t now_ns) {
 
 bool VmHost::read_monitor(const VmTools& tools) {
   base::Result<base::Directory> directory =
-      base::open_directory_at(tools.roots.proc, std::to_string(found_.id.pid));
+      open_process(tools.roots, found_.id.pid);
   base::Result<model::Process> process = tools.reader.read(found_.id.pid);
   if (!directory || !process || !(process->id == found_.id)) return false;
   vm_.id = found_.id;
@@ -301,7 +301,7 @@ void VmHost::measure_blocks() {
 
 void VmHost::add_process(const VmTools& tools, int32_t pid, VmRole role) {
   base::Result<base::Directory> directory =
-      base::open_directory_at(tools.roots.proc, std::to_string(pid));
+      open_process(tools.roots, pid);
   base::Result<model::Process> process = tools.reader.read(pid);
   if (!directory || !process || process->state == model::ProcessState::Gone ||
       process->state == model::ProcessState::Zombie) {

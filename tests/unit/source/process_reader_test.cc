@@ -197,6 +197,28 @@ TEST(ProcessReader, AProcessTornDownIsAZombie) {
   EXPECT_EQ(read_process(tree, 42).state, ProcessState::Zombie);
 }
 
+TEST(ProcessReader, IsReadThroughAThreadThatLives) {
+  TemporaryTree tree;
+  tree.add_headless(42, 3);
+  tree.add_thread(42, 43, 'Z', 0);
+  tree.add_thread(42, 44, 'S', 100);
+  tree.add_process(44, 1, "other");  // a thread and a process of one number
+  const Process process = read_process(tree, 42);
+  EXPECT_EQ(process.state, ProcessState::Ok);
+  EXPECT_EQ(process.id, (model::ProcessId{42, 100}));
+  EXPECT_EQ(process.stat.comm, "server");
+  EXPECT_EQ(process.stat.state, 'S');
+  ASSERT_TRUE(process.rollup) << process.rollup.unknown_because;
+  EXPECT_EQ(process.rollup->get(SmapsField::Rss), 400 * kKiB);
+}
+
+TEST(ProcessReader, IsAZombieWhenNoThreadHasMemory) {
+  TemporaryTree tree;
+  tree.add_headless(42, 2);
+  tree.add_thread(42, 43, 'X', 0);
+  EXPECT_EQ(read_process(tree, 42).state, ProcessState::Zombie);
+}
+
 // ---- files that are not there
 
 TEST(ProcessReader, WithoutARollupSumsSmaps) {

@@ -75,15 +75,36 @@ class TemporaryTree {
         "Pss:                  30 kB\n");
   }
 
+  // Its first thread has ended; others may be added.
+  void add_headless(int32_t pid, int thread_count) const {
+    const std::string id = std::to_string(pid);
+    add(id + "/stat", stat(pid, 1, "server", 'Z', 100, 0x400000, thread_count));
+    add(id + "/statm", "0 0 0 0 0 0 0\n");
+    add(id + "/smaps_rollup", "");
+    add_thread(pid, pid, 'Z', 0);
+  }
+  void add_thread(int32_t pid, int32_t thread, char state,
+                  int resident_pages) const {
+    const std::string name =
+        std::to_string(pid) + "/task/" + std::to_string(thread);
+    const std::string pages = std::to_string(resident_pages);
+    add(name + "/stat", stat(thread, 1, "worker", state, 101, 0x400000, 3));
+    add(name + "/statm", pages + " " + pages + " 0 0 0 0 0\n");
+    add(name + "/smaps_rollup",
+        "00400000-00401000 ---p 00000000 00:00 0    [rollup]\n"
+        "Rss:                 400 kB\n"
+        "Pss:                 400 kB\n");
+  }
+
   // 0x400000 stands for ordinary user processes' flags, 0x200040 for those of
   // kernel threads.
   static std::string stat(int32_t pid, int32_t parent, std::string_view comm,
                           char state, uint64_t start_ticks,
-                          uint64_t flags = 0x400000) {
+                          uint64_t flags = 0x400000, int thread_count = 1) {
     return std::to_string(pid) + " (" + std::string(comm) + ") " + state + " " +
            std::to_string(parent) + " 1 1 0 -1 " + std::to_string(flags) +
-           " 1 0 2 0 1 2 0 0 20 0 1 0 " + std::to_string(start_ticks) +
-           " 4096 10\n";
+           " 1 0 2 0 1 2 0 0 20 0 " + std::to_string(thread_count) + " 0 " +
+           std::to_string(start_ticks) + " 4096 10\n";
   }
 
   source::Roots roots() const { return open(path(), false); }

@@ -126,6 +126,36 @@ TEST(TrackedProcess, TellsAZombieFromAProcessAndFromNone) {
   EXPECT_EQ(gone.error().kind, ErrorKind::Gone);
 }
 
+TEST(TrackedProcess, GoesFromThreadToThreadAsTheyEnd) {
+  test::TemporaryTree tree;
+  tree.add_process(42, 1, "server");
+  const Roots roots = tree.roots();
+  const CgroupHierarchy cgroups = CgroupHierarchy::find(roots);
+  base::Result<TrackedProcess> process = TrackedProcess::open(roots, 42);
+  ASSERT_TRUE(process) << process.error().what;
+  const auto resident_pages = [&] {
+    EXPECT_TRUE(process->read_counters(cgroups));
+    const std::optional<model::Statm>& statm = process->process().statm;
+    return statm ? statm->resident_pages : 0;
+  };
+  EXPECT_EQ(resident_pages(), 10U);
+  tree.add_headless(42, 3);
+  tree.add_thread(42, 43, 'S', 100);
+  tree.add_thread(42, 44, 'S', 200);
+  EXPECT_EQ(process->process().state, ProcessState::Ok);
+  const uint64_t by_one = resident_pages();
+  EXPECT_TRUE(by_one == 100 || by_one == 200) << "in the order of the folder";
+  tree.remove(by_one == 100 ? "42/task/43" : "42/task/44");
+  EXPECT_EQ(resident_pages(), 300 - by_one);
+  EXPECT_EQ(process->process().state, ProcessState::Ok);
+  EXPECT_EQ(process->process().stat.comm, "server");
+  tree.add_headless(42, 1);
+  tree.remove("42/task/43");
+  tree.remove("42/task/44");
+  EXPECT_TRUE(process->read_counters(cgroups));
+  EXPECT_EQ(process->process().state, ProcessState::Zombie);
+}
+
 TEST(TrackedProcess, UsesTheMemoryOfOldMappingsAgain) {
   const Child child(rest);
   ASSERT_EQ(child.hear(), 'r');
