@@ -28,7 +28,9 @@ struct tm_new_high {
 enum tm_process_flags {
   TM_PROCESS_HAS_EXECED = 1,   /* path is its own, not its parent's */
   TM_PROCESS_SHARES_SPACE = 2, /* lives in its parent's address space (vfork) */
-  TM_PROCESS_WAS_THERE = 4, /* ran before we looked: started_ns is not known */
+  TM_PROCESS_WAS_THERE = 4,  /* ran before we looked: started_ns is not known */
+  TM_PROCESS_IS_OUTSIDE = 8, /* another group is charged for it, */
+  TM_PROCESS_HAS_LEFT = 16,  /* or was */
 };
 
 /* One process of the tree: alive in a map, as a record when it has ended. Pids
@@ -59,4 +61,5 @@ struct tm_space {
   __s64 batched[TM_MEMBER_COUNT]; /* the CPUs' shared part, as last seen */
   __u32 user_count;               /* processes that live in it */
   __u32 owner;                    /* tgid of the one it was made for */
+  __u64 is_outside;               /* the tree's group is not charged for it */
 };

@@ -59,6 +59,7 @@ struct cgroup {
 
 struct cgroup_subsys_state {
   struct cgroup* cgroup;
+  struct cgroup_subsys_state* parent;
 };
 
 struct css_set {

@@ -23,6 +23,7 @@ enum {
   kExactPages = 16384,    // 64 MiB: up to here every event is summed exactly
   kFirstStepPages = 64,   // the kernel charges in batches of that many
   kLeastStepPages = 256,  // 1 MiB: once there is that much to look at
+  kMostGroupLevels = 64,
 };
 
 // --- the gate ----------------------------------------------------------------
@@ -41,12 +42,16 @@ static __always_inline bool is_followed(__u32 tgid) {
 }
 
 static __always_inline void pass_gate(void) {
-  const __u64 height = height_now();
+  __u64 height = height_now();
+  const __s64 outside = *(volatile __s64*)&outside_pages;
   __u64 mark;
   __u32 tgid = 0;
   if (height > highest_pages && raise(&highest_pages, height)) {
     highest_ns = bpf_ktime_get_ns();
   }
+  // What they held when they left is charged to the group all the same and so
+  // counts twice: good enough for when to look.
+  if (height_is_charge && outside > 0) height += outside;
   mark = *(volatile __u64*)&next_mark_pages;
   if (height < mark) return;
   if (stops_at_crossing) {
@@ -129,6 +134,7 @@ static __always_inline void enter_space(struct tm_process* process, __u32 tgid,
     return;
   }
   struct tm_space fresh = {.user_count = 1, .owner = tgid};
+  fresh.is_outside = (process->flags & TM_PROCESS_IS_OUTSIDE) != 0;
   if (bpf_map_update_elem(&spaces, &key, &fresh, BPF_NOEXIST) != 0) {
     __sync_fetch_and_add(&lost_processes, 1);
     return;
@@ -147,7 +153,7 @@ static __always_inline __u64 leave_space(struct tm_process* process) {
   if (!space) return peak;
   peak = space->peak_pages;
   if (__sync_fetch_and_add(&space->user_count, -1) > 1) return peak;
-  add_resident(-(__s64)space->total_pages);
+  add_pages(space, -(__s64)space->total_pages);
   bpf_map_delete_elem(&spaces, &key);
   return peak;
 }
@@ -169,7 +175,7 @@ int BPF_PROG(on_space_end, struct mm_struct* mm) {
     process->space = 0;
     process->peak_pages = space->peak_pages;
   }
-  add_resident(-(__s64)space->total_pages);
+  add_pages(space, -(__s64)space->total_pages);
   bpf_map_delete_elem(&spaces, &key);
   return 0;
 }
@@ -183,7 +189,8 @@ static __always_inline bool is_tool(void) {
   return info.tgid == tool_pid;
 }
 
-static __always_inline void find_charge_counter(struct task_struct* task) {
+// 0 when it cannot be read.
+static __always_inline __u64 memory_group(const struct task_struct* task) {
   const struct css_set* groups = BPF_CORE_READ(task, cgroups);
   const __u64 id = bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
   __u64 group = 0;
@@ -191,6 +198,35 @@ static __always_inline void find_charge_counter(struct task_struct* task) {
                         (const void*)groups +
                             bpf_core_field_offset(struct css_set, subsys) +
                             id * sizeof(void*));
+  return group;
+}
+
+// Groups below the tree's own are charged to it as well.
+static __always_inline bool is_outside(const struct task_struct* task) {
+  __u64 group;
+  if (!tree_group) return false;
+  group = memory_group(task);
+  if (!group) return false;
+  for (__u32 level = 0; level < kMostGroupLevels && group; ++level) {
+    if (group == tree_group) return false;
+    const void* at = (const void*)group +
+                     bpf_core_field_offset(struct cgroup_subsys_state, parent);
+    group = 0;
+    bpf_probe_read_kernel(&group, sizeof(group), at);
+  }
+  return true;
+}
+
+static __always_inline void note_outside(struct tm_process* process) {
+  if (!(process->flags & TM_PROCESS_HAS_LEFT)) {
+    __sync_fetch_and_add(&left_count, 1);
+  }
+  process->flags |= TM_PROCESS_IS_OUTSIDE | TM_PROCESS_HAS_LEFT;
+}
+
+static __always_inline void find_charge_counter(struct task_struct* task) {
+  const __u64 group = memory_group(task);
+  tree_group = group;
   // The css is the first member of mem_cgroup, by the kernel's own rule.
   if (group) {
     charge_counter = group + bpf_core_field_offset(struct mem_cgroup, memory) +
@@ -211,6 +247,8 @@ static __always_inline void add_process(struct task_struct* task,
   }
   process.pid = namespace_pid(task);
   bpf_probe_read_kernel_str(process.comm, sizeof(process.comm), task->comm);
+  // With its parent, or by clone3() alone.
+  if (is_outside(task)) note_outside(&process);
   if (mm) enter_space(&process, tgid, mm);
   if (bpf_map_update_elem(&processes, &tgid, &process, BPF_ANY) != 0) {
     leave_space(&process);
@@ -271,6 +309,32 @@ int BPF_PROG(on_exec, struct task_struct* task, int old_pid,
   bpf_probe_read_kernel_str(process->comm, sizeof(process->comm), task->comm);
   enter_space(process, tgid, BPF_CORE_READ(task, mm));
   pass_gate();
+  return 0;
+}
+
+// A process was moved to another group, by itself or by a manager.
+SEC("tp_btf/cgroup_attach_task")
+int BPF_PROG(on_group_change, struct cgroup* group, const char* path,
+             struct task_struct* task) {
+  const __u32 tgid = BPF_CORE_READ(task, tgid);
+  struct tm_process* process = bpf_map_lookup_elem(&processes, &tgid);
+  struct tm_space* space;
+  bool is_now_outside;
+  __u64 key;
+  if (!process) return 0;
+  is_now_outside = is_outside(BPF_CORE_READ(task, group_leader));
+  if (is_now_outside) {
+    note_outside(process);
+  } else {
+    process->flags &= ~TM_PROCESS_IS_OUTSIDE;
+  }
+  key = process->space;
+  space = bpf_map_lookup_elem(&spaces, &key);
+  if (!space || space->is_outside == is_now_outside) return 0;
+  space->is_outside = is_now_outside;
+  __sync_fetch_and_add(&outside_pages, is_now_outside
+                                           ? (__s64)space->total_pages
+                                           : -(__s64)space->total_pages);
   return 0;
 }
 

@@ -88,6 +88,13 @@ static __always_inline void add_resident(__s64 pages) {
   }
 }
 
+// Of a space of the tree.
+static __always_inline void add_pages(const struct tm_space* space,
+                                      __s64 pages) {
+  add_resident(pages);
+  if (space->is_outside) __sync_fetch_and_add(&outside_pages, pages);
+}
+
 // The compiler drops a mask whose need it does not see; the verifier wants it.
 static __always_inline __u32 bounded(__u32 member) {
   barrier_var(member);
@@ -109,7 +116,7 @@ static __always_inline void sum_member(struct tm_space* space,
   if (delta == 0) return;
   total = __sync_fetch_and_add(&space->total_pages, delta) + delta;
   raise(&space->peak_pages, total);
-  add_resident(delta);
+  add_pages(space, delta);
 }
 
 static __always_inline void sum_all(struct tm_space* space,

@@ -38,6 +38,9 @@ __u64 resident_pages = 0;  // of all spaces of the tree now
 __u64 highest_resident_pages = 0;
 __u64 highest_resident_ns = 0;
 __u64 charge_counter = 0;  // address of the tree group's page counter
+__u64 tree_group = 0;      // its memory group itself
+__u64 left_count = 0;      // processes that were ever outside of it
+__s64 outside_pages = 0;   // resident in the spaces outside of it, roughly
 
 __u64 lost_processes = 0;  // no room in a map
 __u64 lost_records = 0;    // no room in the ring

@@ -237,14 +237,15 @@ void add_kernel(const model::GroupStat& stat, const Sums& sums,
 
 RunComposition compose(const model::Capture& capture,
                        const std::vector<model::DeviceNumber>& memory_devices,
-                       bool of_charge) {
-  const Sums sums = sum_processes(capture, memory_devices, of_charge);
+                       RunMeasure measure) {
+  const Sums sums =
+      sum_processes(capture, memory_devices, measure != RunMeasure::Rss);
   RunComposition made;
   made.unreadable_count = sums.unreadable_count;
   add_categories_of(sums, made);
   made.captured_bytes = sums.all_bytes;
   const std::optional<uint64_t> held = model::held_bytes(capture);
-  if (of_charge && held) {
+  if (measure == RunMeasure::Charge && held) {
     made.captured_bytes = *held;
     add_unmapped(capture.stat, sums, made);
     add_kernel(capture.stat, sums, made);

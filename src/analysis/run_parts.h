@@ -26,10 +26,10 @@ struct RunComposition {
   uint64_t unreadable_count = 0;
 };
 
-// With `of_charge` the parts are PSS and add up to the charge; without they are
-// RSS and add up to its sum, shared pages counted once for each process.
+// The parts add up to it; those of Rss count shared pages once for each
+// process.
 RunComposition compose(const model::Capture& capture,
                        const std::vector<model::DeviceNumber>& memory_devices,
-                       bool of_charge);
+                       RunMeasure measure);
 
 }  // namespace tidemark::analysis

@@ -9,6 +9,7 @@
 #include "analysis/run_parts.h"
 #include "analysis/run_tree.h"
 #include "base/text.h"
+#include "base/units.h"
 
 namespace tidemark::analysis {
 namespace {
@@ -36,10 +37,39 @@ int64_t since(uint64_t start_ns, uint64_t time_ns) {
   return static_cast<int64_t>(time_ns) - static_cast<int64_t>(start_ns);
 }
 
+// All that was there at one moment, or one process at its highest: either was
+// surely resident, and what was shared counts once.
+void raise_by_those_who_left(const RunRecord& record, RunReport& report) {
+  uint64_t largest_bytes = 0;
+  for (const ProcessLife& life : record.lives) {
+    if (!life.left_group) continue;
+    ++report.left_group_count;
+    largest_bytes = std::max(largest_bytes, life.peak_rss_bytes.value_or(0));
+  }
+  if (report.left_group_count == 0) return;
+  if (record.pss && record.pss->bytes > report.peak.bytes) {
+    report.peak = *record.pss;
+    report.peak.source = "PSS of all processes, highest of the captures";
+    report.peak_measure = RunMeasure::Pss;
+  }
+  if (largest_bytes > report.peak.bytes) {
+    report.peak = {largest_bytes, std::nullopt,
+                   "RSS of the largest process outside its cgroup"};
+    report.peak_measure = RunMeasure::Rss;
+  }
+}
+
+RunMeasure measure_of_parts(const RunReport& report) {
+  if (!report.peak_is_charge) return RunMeasure::Rss;
+  return report.left_group_count > 0 ? RunMeasure::Pss : RunMeasure::Charge;
+}
+
 void set_peaks(const RunRecord& record, RunReport& report) {
   report.peak_is_charge = record.charge.has_value();
   if (record.charge) {
     report.peak = *record.charge;
+    report.peak_measure = RunMeasure::Charge;
+    raise_by_those_who_left(record, report);
   } else if (record.rss) {
     report.peak = *record.rss;
   }
@@ -55,7 +85,9 @@ void set_peaks(const RunRecord& record, RunReport& report) {
 void set_capture(const RunRecord& record, RunReport& report) {
   if (!record.capture) {
     report.not_caught_bytes = report.peak.bytes;
-    if (report.peak.bytes > 0) report.coverage = 0.0;
+    if (report.peak.bytes > 0 && report.left_group_count == 0) {
+      report.coverage = 0.0;
+    }
     return;
   }
   const model::Capture& capture = *record.capture;
@@ -69,7 +101,7 @@ void set_capture(const RunRecord& record, RunReport& report) {
     report.capture_after_ns = since(*report.peak.time_ns, taken);
   }
   RunComposition made =
-      compose(capture, record.memory_devices, report.peak_is_charge);
+      compose(capture, record.memory_devices, measure_of_parts(report));
   report.captured_bytes = made.captured_bytes;
   report.parts = std::move(made.parts);
   report.mappings = std::move(made.mappings);
@@ -78,7 +110,7 @@ void set_capture(const RunRecord& record, RunReport& report) {
   if (report.peak.bytes > report.captured_bytes) {
     report.not_caught_bytes = report.peak.bytes - report.captured_bytes;
   }
-  if (report.peak.bytes > 0) {
+  if (report.peak.bytes > 0 && report.left_group_count == 0) {
     report.coverage = std::min(1.0, static_cast<double>(report.captured_bytes) /
                                         static_cast<double>(report.peak.bytes));
   }
@@ -178,6 +210,24 @@ std::string life_name(const ProcessLife& life) {
   return std::string(file);
 }
 
+std::string left_group_text(const RunReport& report) {
+  const RunProcess* largest = nullptr;
+  for (const RunProcess& process : report.processes) {
+    if (!process.life.left_group) continue;
+    if (largest == nullptr || process.life.peak_rss_bytes.value_or(0) >
+                                  largest->life.peak_rss_bytes.value_or(0)) {
+      largest = &process;
+    }
+  }
+  std::string text =
+      base::counted(report.left_group_count, "process", "processes");
+  if (largest != nullptr) {
+    text += report.left_group_count > 1 ? " (the largest: " : " (";
+    text += largest->name + ")";
+  }
+  return text + " left the cgroup of the run";
+}
+
 RunReport make_run_report(const RunRecord& record) {
   RunReport report;
   report.command = command_line(record.command);
@@ -192,6 +242,11 @@ RunReport make_run_report(const RunRecord& record) {
   set_processes(record, report);
   set_names(record, report);
   set_history(record, report);
+  if (report.left_group_count > 0) {
+    report.notes.push_back(left_group_text(report) +
+                           ", which does not count it: the peak is a lower "
+                           "bound");
+  }
   report.tree = draw_tree(report.processes);
   report.process_count = record.lives.size() + record.unlisted_count;
   report.unlisted_count = record.unlisted_count;

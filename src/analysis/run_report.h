@@ -15,6 +15,12 @@
 
 namespace tidemark::analysis {
 
+enum class RunMeasure {
+  Charge,  // what the group is charged: PSS, cache and kernel memory
+  Pss,     // of the processes alone
+  Rss,     // the same, or its sum
+};
+
 // A row of the composition. Signed, because pages that other groups are charged
 // for are mapped here all the same and must be taken off.
 struct RunPart {
@@ -74,7 +80,11 @@ struct RunReport {
 
   // The headline: the charge of the group, or the sum of RSS without one.
   model::Maximum peak;
-  bool peak_is_charge = false;
+  RunMeasure peak_measure = RunMeasure::Rss;
+  bool peak_is_charge = false;  // or would be, had nobody left the group
+  // Processes that the group is not charged for: the peak is a lower bound, and
+  // no picture can be compared with it.
+  uint64_t left_group_count = 0;
   std::optional<int64_t> peak_at_ns;  // since the start
   std::optional<model::Maximum> rss;
   std::optional<model::Maximum> pss;
@@ -119,6 +129,9 @@ struct RunReport {
 RunReport make_run_report(const model::RunRecord& record);
 // With the stacks of programs that were followed meanwhile.
 void add_stacks(const model::Trace& trace, RunReport& report);
+
+// "1 process (spike) left its cgroup", or began outside of it.
+std::string left_group_text(const RunReport& report);
 
 // What a shell would make of wait()'s word: 128 + N when signal N ended it.
 int exit_status_of(int32_t wait_status);

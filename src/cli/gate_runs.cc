@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/run_report.h"
+#include "base/escape.h"
 #include "base/units.h"
 #include "cli/moments.h"
 #include "cli/output.h"
@@ -40,6 +41,13 @@ void take_peak(const analysis::RunReport& report, GateMetric metric,
   };
   switch (metric) {
     case GateMetric::Charged:
+      if (report.left_group_count > 0) {
+        run.bytes = model::unknown<uint64_t>(
+            base::visible(analysis::left_group_text(report)) +
+            ": its peak is at least " + base::long_size(report.peak.bytes) +
+            "; try --metric rss");
+        return;
+      }
       return take(report.peak_is_charge ? std::optional(report.peak)
                                         : std::nullopt);
     case GateMetric::Rss:

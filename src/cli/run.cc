@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/run_report.h"
+#include "base/escape.h"
 #include "base/units.h"
 #include "cli/output.h"
 #include "cli/page.h"
@@ -99,6 +100,10 @@ ExitCode status_of(const analysis::RunReport& report,
                    const RunCommandOptions& options) {
   const bool is_over =
       options.limit_bytes && report.peak.bytes > *options.limit_bytes;
+  if (options.limit_bytes && report.left_group_count > 0) {
+    write_stderr("tidemark: the limit does not bind all of the command: " +
+                 base::visible(analysis::left_group_text(report)) + "\n");
+  }
   if (!is_over) return static_cast<ExitCode>(report.exit_status);
   write_stderr("tidemark: the peak of " + base::long_size(report.peak.bytes) +
                " is over the limit of " +

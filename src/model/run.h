@@ -38,6 +38,8 @@ struct ProcessLife {
   bool has_execed = false;
   // It ran in its parent's address space (vfork) and has none of its own.
   bool shares_space = false;
+  // It went to a control group outside of the tree's own, or began in one.
+  bool left_group = false;
   bool operator==(const ProcessLife&) const = default;
 };
 

@@ -104,7 +104,9 @@ class RunWatch {
   std::optional<CaptureSchedule> schedule_;
   std::optional<HeightHistory> history_;
   model::RunRecord record_;
-  uint64_t captured_bytes_ = 0;  // of the picture kept
+  // What the picture that is kept shows, by its height and by its PSS.
+  uint64_t captured_bytes_ = 0;
+  uint64_t captured_pss_bytes_ = 0;
   uint64_t next_history_ns_ = 0;
   uint64_t next_poll_ns_ = 0;
   uint64_t last_look_cost_ns_ = 0;
@@ -208,6 +210,7 @@ uint64_t RunWatch::look(uint64_t now) {
 
 void RunWatch::capture(Picture picture, uint64_t now) {
   const bool is_frozen = options_.gauge.freezes && gauge_.freeze();
+  const uint64_t risen_to = gauge_.has_left() ? gauge_.height_bytes() : 0;
   model::Capture capture =
       camera_.take(gauge_.members(), gauge_.group(),
                    picture == Picture::Quick ? source::Exposure::Quick
@@ -221,7 +224,7 @@ void RunWatch::capture(Picture picture, uint64_t now) {
   }
   let_go();
   const uint64_t ended = base::monotonic_ns();
-  const uint64_t height = keep(std::move(capture));
+  const uint64_t height = std::max(keep(std::move(capture)), risen_to);
   schedule_->captured(picture, ended - now, ended, height);
   ++record_.cost.capture_count;
   record_.cost.capture_ns += ended - now;
@@ -262,8 +265,13 @@ uint64_t RunWatch::keep(model::Capture capture) {
         std::max(sums.swap_bytes, capture.stat.swap_bytes.value_or(0)), at,
         "highest of the captures");
   gauge_.learn(capture.sample);
-  if (record_.capture && height <= captured_bytes_) return height;
+  // The account of the group is no measure for who is not in it.
+  const bool is_higher = gauge_.has_left()
+                             ? sums.pss_bytes > captured_pss_bytes_
+                             : height > captured_bytes_;
+  if (record_.capture && !is_higher) return height;
   captured_bytes_ = height;
+  captured_pss_bytes_ = sums.pss_bytes;
   record_.capture = std::move(capture);
   return height;
 }

@@ -19,10 +19,15 @@ using model::RunMethod;
 
 constexpr uint64_t kChargePollNs = 1'000'000;
 constexpr uint64_t kSamplePollNs = 2'000'000;
+constexpr uint64_t kOutsidePollNs = 10'000'000;
 
 void pause_ns(long nanoseconds) {
   const timespec pause{0, nanoseconds};
   ::nanosleep(&pause, nullptr);
+}
+
+bool is_at_or_below(const std::string& path, const std::string& group) {
+  return path == group || path.starts_with(group + "/");
 }
 
 std::string with_hint(const base::Error& error) {
@@ -52,10 +57,10 @@ std::vector<source::TreeMember> members_of(
 }  // namespace
 
 void TreeGauge::arrange_group(const source::Roots& roots) {
-  const source::CgroupHierarchy hierarchy =
-      source::CgroupHierarchy::find(roots);
+  roots_ = &roots;
+  hierarchy_ = source::CgroupHierarchy::find(roots);
   base::Result<source::GroupPlace> place =
-      source::plan_memory_group(roots, hierarchy);
+      source::plan_memory_group(roots, hierarchy_);
   if (place) {
     places_.push_back(std::move(*place));
     wants_group_ = true;
@@ -191,6 +196,7 @@ base::Status TreeGauge::take_in(int32_t pid) {
     base::Status status = source::add_to_group(place, pid);
     if (!status) return status;
   }
+  if (group_) group_path_ = hierarchy_.path_of(*roots_, pid);
   return base::Ok{};
 }
 
@@ -211,9 +217,11 @@ std::optional<uint64_t> TreeGauge::poll_period_ns() const {
 
 uint64_t TreeGauge::height_bytes() {
   uint64_t bytes = 0;
+  uint64_t outside = 0;
   const uint64_t now = base::monotonic_ns();
   if (group_) {
     bytes = group_->charged_bytes().value_or(0);
+    outside = outside_bytes(now);
   } else if (follower_) {
     bytes = follower_->heights().rss_bytes;
   } else {
@@ -221,7 +229,59 @@ uint64_t TreeGauge::height_bytes() {
         now, events_ ? events_->living() : std::vector<int32_t>());
   }
   if (bytes > highest_seen_.bytes) highest_seen_ = {bytes, now, {}};
-  return bytes;
+  return bytes + outside;
+}
+
+bool TreeGauge::has_left() const {
+  return follower_ ? follower_->heights().left_count > 0 : !left_.empty();
+}
+
+uint64_t TreeGauge::outside_bytes(uint64_t now_ns) {
+  if (follower_) return follower_->heights().outside_bytes;
+  if (now_ns >= next_outside_look_ns_) {
+    find_outside(now_ns);
+    constexpr uint64_t kRest = 20;
+    const uint64_t cost = base::monotonic_ns() - now_ns;
+    next_outside_look_ns_ = now_ns + std::max(kOutsidePollNs, cost * kRest);
+  }
+  if (outside_.empty()) return 0;
+  // At a time of their own: those of the whole tree may just have been seen.
+  return sampled_->look(base::monotonic_ns(), outside_);
+}
+
+// In two looks and with memory: v1 shows a process that is just ending in the
+// root of all.
+void TreeGauge::find_outside(uint64_t now_ns) {
+  const std::vector<int32_t> inside = source::group_members(group_->place());
+  const std::set<int32_t> before = std::exchange(suspects_, {});
+  outside_.clear();
+  for (int32_t pid : living_without_follower(now_ns)) {
+    if (std::ranges::find(inside, pid) != inside.end()) continue;
+    const std::string path = hierarchy_.path_of(*roots_, pid);
+    if (path.empty() || is_at_or_below(path, group_path_)) continue;
+    suspects_.insert(pid);
+    const bool is_living =
+        before.contains(pid) && sampled_->look(base::monotonic_ns(), {pid}) > 0;
+    if (!is_living) continue;
+    outside_.push_back(pid);
+    left_.insert(pid);
+  }
+}
+
+std::vector<int32_t> TreeGauge::living_without_follower(uint64_t now_ns) {
+  if (events_) return events_->living();
+  static_cast<void>(sampled_->look(now_ns, {}));
+  std::vector<int32_t> pids;
+  for (const source::TreeMember& member : sampled_->members())
+    pids.push_back(member.pid);
+  return pids;
+}
+
+std::vector<int32_t> TreeGauge::pids_without_follower() const {
+  if (!group_) return {};
+  std::vector<int32_t> pids = source::group_members(group_->place());
+  pids.insert(pids.end(), outside_.begin(), outside_.end());
+  return pids;
 }
 
 void TreeGauge::set_mark(uint64_t bytes) {
@@ -243,8 +303,7 @@ void TreeGauge::drain(
 std::vector<source::TreeMember> TreeGauge::members() {
   if (follower_) return members_of(follower_->living());
   if (group_) {
-    sampled_->look(base::monotonic_ns(),
-                   source::group_members(group_->place()));
+    sampled_->look(base::monotonic_ns(), pids_without_follower());
   }
   return sampled_->members();
 }
@@ -326,9 +385,8 @@ void TreeGauge::fill_from_follower(model::RunRecord& record) {
 
 void TreeGauge::fill_without_follower(model::RunRecord& record) {
   // A last look: who is there now is left running.
-  static_cast<void>(sampled_->look(
-      base::monotonic_ns(), group_ ? source::group_members(group_->place())
-                                   : std::vector<int32_t>()));
+  static_cast<void>(
+      sampled_->look(base::monotonic_ns(), pids_without_follower()));
   if (!group_) {
     record.rss = highest_seen_;
     record.rss->source = "RSS of all processes, the highest of many looks";
@@ -359,6 +417,8 @@ void TreeGauge::fill(model::RunRecord& record) {
     fill_from_follower(record);
   } else {
     fill_without_follower(record);
+    for (model::ProcessLife& life : record.lives)
+      life.left_group |= left_.contains(life.pid);
   }
 }
 

@@ -7,12 +7,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "model/run.h"
 #include "source/bpf/tree_follower.h"
+#include "source/cgroups.h"
 #include "source/netlink/process_events.h"
 #include "source/roots.h"
 #include "source/target/group_place.h"
@@ -57,8 +59,11 @@ class TreeGauge {
   // How often to look where nothing wakes us; empty where something does.
   std::optional<uint64_t> poll_period_ns() const;
 
-  // The height now. In sampling it walks the tree.
+  // The height now. In sampling it walks the tree. With what processes hold
+  // that left the group, some of which it may be charged for all the same.
   uint64_t height_bytes();
+  // Whether any process did: the group's account is not of the whole tree then.
+  bool has_left() const;
   void set_mark(uint64_t bytes);
   void set_step_permille(uint64_t permille);
   void drain(const std::function<void(const source::NewHigh&)>& new_high,
@@ -87,6 +92,10 @@ class TreeGauge {
   base::Status make_groups();
   void arrange_bpf(const GaugeOptions& options);
   void arrange_without_bpf(const source::Roots& roots);
+  uint64_t outside_bytes(uint64_t now_ns);
+  void find_outside(uint64_t now_ns);
+  std::vector<int32_t> living_without_follower(uint64_t now_ns);
+  std::vector<int32_t> pids_without_follower() const;
   void fill_charge(model::RunRecord& record);
   void fill_from_follower(model::RunRecord& record);
   void fill_without_follower(model::RunRecord& record);
@@ -101,6 +110,14 @@ class TreeGauge {
   std::optional<SampledLives> sampled_;          // the same
   bool wants_group_ = false;
   int32_t root_pid_ = 0;
+  // Without BPF, who is in another group is found by looking.
+  const source::Roots* roots_ = nullptr;
+  source::CgroupHierarchy hierarchy_;
+  std::string group_path_;
+  std::set<int32_t> suspects_;    // at the last look
+  std::vector<int32_t> outside_;  // and at the one before
+  std::set<int32_t> left_;        // ever
+  uint64_t next_outside_look_ns_ = 0;
   model::Maximum highest_seen_;
 };
 

@@ -139,6 +139,13 @@ mount -t ext2 /dev/zram0 /disk
 photograph disk $tidemark --page-cache -- /bin/deed write /disk/file {FILE_MIB} {HOLD_MS}
 umount /disk
 
+# Into a group of its own, out of the one that is measured.
+mkdir $cgroup/elsewhere
+out='echo 0 >/sys/fs/cgroup/elsewhere/cgroup.procs && exec "$@"'
+report leaver $tidemark -- /bin/sh -c "$out" sh $large
+report leaver-polled $tidemark --via cgroup -- /bin/sh -c "$out" sh $large
+rmdir $cgroup/elsewhere
+
 report stray $tidemark -- /bin/deed stray /tmp/stray {STRAY_PAGES}
 cp /proc/$(cat /tmp/stray)/cgroup /tmp/stray-group
 send stray-group /tmp/stray-group
@@ -426,6 +433,17 @@ class Checks:
                                     for p in report["processes"] if p["name"] == "second")
         self.assertEqual(sum(peaks.values()), RELAYS)
         self.assertLessEqual(max(peaks) - min(peaks), 3, peaks)
+
+    def test_who_leaves_the_group_is_noticed(self):
+        for name in ("leaver", "leaver-polled"):
+            with self.subTest(name):
+                report = self.report(name)
+                self.assertEqual(report["left_group_count"], 1)
+                self.assertIn("left the cgroup", report["notes"][-1])
+                self.assertTrue(report["peak"]["is_lower_bound"])
+                self.assertGreater(report["peak"]["bytes"], (BASE + SPIKE - 1) * MIB)
+                self.assertIsNone(report["composition"]["coverage"])
+        self.assertEqual(self.report("spike")["left_group_count"], 0)
 
     def test_who_stays_is_left_alone_and_sent_home(self):
         for name, home in (("stray", "/"), ("alone-stray", "/alone")):

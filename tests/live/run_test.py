@@ -18,6 +18,7 @@ import time
 import unittest
 
 from live import NOBODY, PAGE, TIDEMARK, is_root, memstat, run, workload
+from trace_filters_test import memory_group
 
 MIB = 1 << 20
 
@@ -294,6 +295,58 @@ class Processes(unittest.TestCase):
         self.assertNotIn("\x1b", text)
         self.assertIn("\\x1b[31m", text)
         self.assertEqual(report["exit_status"], 0)
+
+
+class OutOfTheGroup(unittest.TestCase):
+    """A command that leaves the group made for it, as podman and systemd-run
+    --scope do, holds memory that the group is not charged for."""
+
+    MIB_HELD = 80
+
+    def setUp(self):
+        if not METHOD.startswith("cgroup"):
+            self.skipTest(f"needs a cgroup of its own, has: {METHOD}")
+        group = memory_group()
+        self.addCleanup(group.rmdir)
+        self.leaver = ["sh", "-c", 'echo $$ >"$0" && exec "$@"', f"{group}/cgroup.procs",
+                       workload("spike"), "1", str(self.MIB_HELD), "500"]
+
+    def assert_noticed(self, report):
+        self.assertEqual(report["left_group_count"], 1)
+        self.assertIn("left the cgroup", report["notes"][-1])
+        self.assertTrue(report["peak"]["is_lower_bound"])
+        self.assertGreater(report["peak"]["bytes"], self.MIB_HELD * MIB)
+        self.assertLess(report["peak"]["bytes"], (self.MIB_HELD + 8) * MIB)
+        self.assertIsNone(report["composition"]["coverage"])
+        # What it held is in the picture, which nobody's charge asked for.
+        self.assertGreater(report["composition"]["captured_bytes"], self.MIB_HELD * MIB * 0.8)
+
+    def test_is_noticed_and_bounds_the_peak(self):
+        for via in {METHOD, "cgroup"}:
+            with self.subTest(via):
+                report, _ = report_of(*self.leaver, options=["--via", via])
+                self.assert_noticed(report)
+                self.assertTrue(report["processes"][0]["left_group"])
+
+    def test_is_a_line_and_no_claim_of_the_full_height(self):
+        done = run("run", "--limit", "1G", "--", *self.leaver)
+        self.assertRegex(done.stderr, r"peak +(≥|>=) 8\d\.\d MiB")
+        self.assertIn("(spike) left the cgroup of the run", done.stderr)
+        self.assertIn("the limit does not bind all", done.stderr)
+        self.assertNotIn("full height", done.stderr)
+        self.assertNotIn("% of the peak", done.stderr)
+
+    def test_is_not_decided_by_a_gate(self):
+        done = run("gate", "-q", "-n", "1", "--budget", "50M", "--json", "--", *self.leaver,
+                   check=False)
+        self.assertEqual(done.returncode, 11, done.stdout)
+        self.assertIn("left the cgroup", json.loads(done.stdout)["because"])
+
+    def test_groups_below_its_own_are_no_others(self):
+        inner = [TIDEMARK, "run", "-q", "--", workload("spike"), "1", "8", "50"]
+        report, _ = report_of(*inner)
+        self.assertEqual(report["left_group_count"], 0)
+        self.assertFalse(report["peak"]["is_lower_bound"])
 
 
 class Fallbacks(unittest.TestCase):

@@ -50,6 +50,7 @@ model::ProcessLife life_of(const tm_process& process) {
         process.earlier_peak_pages * base::page_bytes();
   }
   life.peak_source = model::PeakSource::Counted;
+  life.left_group = (process.flags & TM_PROCESS_HAS_LEFT) != 0;
   return life;
 }
 
@@ -98,6 +99,11 @@ base::Status TreeFollower::State::open(const FollowOptions& options) {
   bpf_program__set_autoload(
       skeleton->progs.on_space_end,
       libbpf_find_vmlinux_btf_id("exit_mmap", BPF_TRACE_RAW_TP) > 0);
+  bpf_program__set_autoload(
+      skeleton->progs.on_group_change,
+      options.height_is_charge &&
+          libbpf_find_vmlinux_btf_id("cgroup_attach_task", BPF_TRACE_RAW_TP) >
+              0);
   bpf_program__set_autoattach(skeleton->progs.adopt_running, false);
   return base::Ok{};
 }
@@ -227,7 +233,11 @@ Heights TreeFollower::heights() const {
           read(shared->highest_resident_pages) * base::page_bytes(),
           read(shared->highest_resident_ns),
           read(shared->process_count),
-          read(shared->lost_processes) + read(shared->lost_records)};
+          read(shared->lost_processes) + read(shared->lost_records),
+          read(shared->left_count),
+          static_cast<uint64_t>(std::max<int64_t>(
+              0, static_cast<int64_t>(read(shared->outside_pages)))) *
+              base::page_bytes()};
 }
 
 std::vector<LivingProcess> TreeFollower::living() const {

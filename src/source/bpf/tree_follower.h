@@ -43,6 +43,10 @@ struct Heights {
   uint64_t highest_rss_ns = 0;
   uint64_t process_count = 0;  // ever
   uint64_t lost_count = 0;     // processes without a record
+  // Processes that the group was not charged for, ever; and what they hold now,
+  // roughly.
+  uint64_t left_count = 0;
+  uint64_t outside_bytes = 0;
 };
 
 struct LivingProcess {

@@ -26,13 +26,26 @@ void write_maximum(base::JsonWriter& json, const char* name,
   json.end_object();
 }
 
+const char* measure_token(analysis::RunMeasure measure) {
+  switch (measure) {
+    case analysis::RunMeasure::Charge:
+      return "charge";
+    case analysis::RunMeasure::Pss:
+      return "pss";
+    case analysis::RunMeasure::Rss:
+      break;
+  }
+  return "rss";
+}
+
 void write_peaks(base::JsonWriter& json, const RunReport& report) {
   json.key("peak");
   json.begin_object();
   json.member("bytes", report.peak.bytes);
   json.member("source", report.peak.source);
-  json.member("measure", report.peak_is_charge ? "charge" : "rss");
+  json.member("measure", measure_token(report.peak_measure));
   json.member("is_sampled", report.method == model::RunMethod::Sampled);
+  json.member("is_lower_bound", report.left_group_count > 0);
   json.member("at_ns", report.peak_at_ns);
   if (!report.peak_at_ns) {
     write_unknown(json,
@@ -93,7 +106,11 @@ void write_composition(base::JsonWriter& json, const RunReport& report) {
   write_parts(json, report);
   write_mappings(json, report);
   Reasons unknown;
-  if (!report.coverage) unknown.emplace_back("coverage", "no peak was seen");
+  if (!report.coverage) {
+    unknown.emplace_back("coverage", report.left_group_count > 0
+                                         ? "the peak is a lower bound"
+                                         : "no peak was seen");
+  }
   if (report.has_capture && !report.capture_after_ns) {
     unknown.emplace_back("captured_after_peak_ns",
                          "the time of the peak is not known");
@@ -128,6 +145,7 @@ void write_process(base::JsonWriter& json, const analysis::RunProcess& process,
   }
   json.member("wait_status", life.wait_status);
   json.member("has_execed", life.has_execed);
+  if (life.left_group) json.member("left_group", true);
   if (process.at_peak_bytes) {
     json.member("at_peak_bytes", process.at_peak_bytes);
   }
@@ -155,6 +173,7 @@ void write_processes(base::JsonWriter& json, const RunReport& report) {
   json.member("unlisted_count", report.unlisted_count);
   json.member("lost_count", report.lost_count);
   json.member("left_running_count", report.left_running_count);
+  json.member("left_group_count", report.left_group_count);
   json.member("peak_error_bytes", report.peak_error_bytes);
   json.key("processes");
   json.begin_array();

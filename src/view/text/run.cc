@@ -64,6 +64,9 @@ std::string percent_text(double share) {
 }
 
 std::string seen_note(const RunReport& report) {
+  if (report.left_group_count > 0) {
+    return "composition caught; how much of the peak is not known";
+  }
   if (report.coverage >= 1.0) return "composition caught at its full height";
   std::string when = "composition caught";
   if (report.capture_after_ns) {
@@ -138,11 +141,12 @@ void add_largest(Table& table, const RunReport& report,
 
 std::string headline(const RunReport& report, const TextStyle& style) {
   Table table({{"", Align::Left, 8}, {"", Align::Right, 9}, {"", Align::Left}});
-  const bool is_sampled = report.method == model::RunMethod::Sampled;
-  const std::string bound = is_sampled ? (style.utf8 ? "≥ " : ">= ") : "";
+  const bool is_bound =
+      report.method == model::RunMethod::Sampled || report.left_group_count > 0;
+  const std::string bound = is_bound ? (style.utf8 ? "≥ " : ">= ") : "";
   table.add_row({{"peak", Ink::Bold},
                  {bound + spelled(style, report.peak.bytes),
-                  is_sampled ? Ink::Warn : Ink::Bold},
+                  is_bound ? Ink::Warn : Ink::Bold},
                  dim(peak_note(report))});
   if (report.has_capture) {
     table.add_row({{"seen"},

@@ -29,11 +29,11 @@ using test::pictured;
 constexpr auto kSignedKiB = static_cast<int64_t>(kKiB);
 
 RunComposition of_charge(const Capture& capture) {
-  return compose(capture, {}, true);
+  return compose(capture, {}, RunMeasure::Charge);
 }
 
 RunComposition of_rss(const Capture& capture) {
-  return compose(capture, {}, false);
+  return compose(capture, {}, RunMeasure::Rss);
 }
 
 int64_t sum_of(const RunComposition& made) {
@@ -369,24 +369,30 @@ Capture some_capture() {
   return capture;
 }
 
-RC_GTEST_PROP(RunPartsProperty, PartsAndTheRestAreWhatWasCaptured,
-              (bool is_charge)) {
-  const RunComposition made = compose(some_capture(), {}, is_charge);
+RunMeasure some_measure() {
+  return *rc::gen::element(RunMeasure::Charge, RunMeasure::Pss,
+                           RunMeasure::Rss);
+}
+
+RC_GTEST_PROP(RunPartsProperty, PartsAndTheRestAreWhatWasCaptured, ()) {
+  const RunComposition made = compose(some_capture(), {}, some_measure());
   RC_ASSERT(sum_of(made) + made.not_explained_bytes ==
             static_cast<int64_t>(made.captured_bytes));
 }
 
-RC_GTEST_PROP(RunPartsProperty, MappingsAreTheMappedParts, (bool is_charge)) {
+RC_GTEST_PROP(RunPartsProperty, MappingsAreTheMappedParts, ()) {
   const Capture capture = some_capture();
-  const RunComposition made = compose(capture, {}, is_charge);
+  const RunMeasure measure = some_measure();
+  const RunComposition made = compose(capture, {}, measure);
   uint64_t mapped = 0;
   for (const RunMapping& mapping : made.mappings)
     mapped += mapping.bytes;
   uint64_t read = 0;
   for (const model::Process& process : capture.sample.processes) {
     if (!process.rollup) continue;
-    read += process.rollup->get_or_zero(is_charge ? model::SmapsField::Pss
-                                                  : model::SmapsField::Rss);
+    read += process.rollup->get_or_zero(measure == RunMeasure::Rss
+                                            ? model::SmapsField::Rss
+                                            : model::SmapsField::Pss);
   }
   RC_ASSERT(mapped == read);
 }

@@ -105,6 +105,43 @@ TEST(RunReport, WithoutAGroupTheSumOfRssIsTheHeadline) {
   EXPECT_FALSE(report.peak_is_charge);
 }
 
+// A run of which a process went to another group and held so much there.
+RunRecord run_with_a_leaver(uint64_t peak_kib) {
+  RunRecord record = charged_run(900);
+  ProcessLife life = life_of(43, 42, "podman");
+  life.left_group = true;
+  life.peak_rss_bytes = peak_kib * kKiB;
+  record.lives.push_back(life);
+  return record;
+}
+
+TEST(RunReport, WhoLeftTheGroupBoundsThePeakFromBelow) {
+  RunRecord record = run_with_a_leaver(5000);
+  record.pss = {4000 * kKiB, kRunStart + 500, "highest of the captures"};
+  RunReport report = report_of(record);
+  EXPECT_EQ(report.left_group_count, 1U);
+  EXPECT_EQ(report.peak.bytes, 5000 * kKiB);
+  EXPECT_EQ(report.peak_measure, RunMeasure::Rss);
+  EXPECT_EQ(report.peak_at_ns, std::nullopt);
+  EXPECT_EQ(report.coverage, std::nullopt) << "of a height nobody knows";
+  ASSERT_EQ(report.notes.size(), 1U);
+  EXPECT_EQ(report.notes[0],
+            "1 process (podman) left the cgroup of the run, which does not "
+            "count it: the peak is a lower bound");
+  record.pss->bytes = 6000 * kKiB;  // of several together
+  report = report_of(record);
+  EXPECT_EQ(report.peak.bytes, 6000 * kKiB);
+  EXPECT_EQ(report.peak_measure, RunMeasure::Pss);
+  EXPECT_EQ(report.peak_at_ns, 500);
+}
+
+TEST(RunReport, WhoLeftTheGroupDoesNotLowerThePeak) {
+  const RunReport report = report_of(run_with_a_leaver(100));
+  EXPECT_EQ(report.peak.bytes, 900 * kKiB);
+  EXPECT_EQ(report.peak_measure, RunMeasure::Charge);
+  EXPECT_EQ(report.coverage, std::nullopt);
+}
+
 TEST(RunReport, ThePeakIsTimedFromTheStart) {
   EXPECT_EQ(report_of(charged_run(900)).peak_at_ns, 600);
 }

@@ -62,6 +62,7 @@ inline analysis::RunReport run_report() {
   report.method = model::RunMethod::ChargeGate;
   report.peak = {100 * kMiB, 7'400 * kMs, "memory.peak"};
   report.peak_is_charge = true;
+  report.peak_measure = analysis::RunMeasure::Charge;
   report.peak_at_ns = static_cast<int64_t>(400 * kMs);
   report.rss = {150 * kMiB, 7'410 * kMs, "counted at every change"};
   report.pss = {90 * kMiB, 7'398 * kMs, "highest of the captures"};

@@ -35,17 +35,33 @@ TEST(RunJson, ThePeakNamesItsSource) {
   EXPECT_TRUE(has(one_line(run_report()),
                   R"("peak":{"bytes":104857600,"source":"memory.peak",)"
                   R"("measure":"charge","is_sampled":false,)"
-                  R"("at_ns":400000000},)"))
+                  R"("is_lower_bound":false,"at_ns":400000000},)"))
       << one_line(run_report());
 }
 
 TEST(RunJson, ASampledPeakSaysSo) {
   RunReport report = run_report();
   report.method = model::RunMethod::Sampled;
+  report.peak_measure = analysis::RunMeasure::Rss;
   report.peak_is_charge = false;
   const std::string json = one_line(report);
   EXPECT_TRUE(has(json, R"("measure":"rss","is_sampled":true)")) << json;
   EXPECT_TRUE(has(json, R"("method":"sampling")")) << json;
+}
+
+TEST(RunJson, WhoLeftTheGroupIsNamedAndThePeakABound) {
+  RunReport report = run_report();
+  report.peak_measure = analysis::RunMeasure::Pss;
+  report.left_group_count = 1;
+  report.coverage.reset();
+  report.processes[1].life.left_group = true;
+  const std::string json = one_line(report);
+  EXPECT_TRUE(has(json, R"("measure":"pss","is_sampled":false,)"
+                        R"("is_lower_bound":true,)"))
+      << json;
+  EXPECT_TRUE(has(json, R"("left_group_count":1,)")) << json;
+  EXPECT_TRUE(has(json, R"("has_execed":true,"left_group":true)")) << json;
+  EXPECT_TRUE(has(json, R"("coverage":"the peak is a lower bound")")) << json;
 }
 
 TEST(RunJson, TheCompositionHasCoverageCategoriesAndMappings) {

@@ -149,6 +149,15 @@ TEST(RunText, ASampledPeakIsALowerBound) {
   EXPECT_TRUE(has(run_text(report, {}, ascii()), "  peak      >= 100 MiB  "));
 }
 
+TEST(RunText, APeakThatSomebodyLeftIsALowerBoundAndNotCaught) {
+  RunReport report = run_report();
+  report.left_group_count = 1;
+  report.coverage.reset();
+  const std::string text = text_of(report);
+  EXPECT_TRUE(has(text, "  peak      ≥ 100 MiB  ")) << text;
+  EXPECT_TRUE(has(text, "how much of the peak is not known")) << text;
+}
+
 TEST(RunText, WithoutAGroupTheMeasureIsRss) {
   RunReport report = run_report();
   report.method = model::RunMethod::RssGate;
