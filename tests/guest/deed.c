@@ -9,17 +9,20 @@
 //   deed stray READY PAGES   leaves a daemon behind that holds PAGES
 //   deed hold READY PAGES    holds PAGES until it is killed
 //   deed grow READY DONE     64 MiB in small steps, then waits to be killed
+//   deed into GROUP PROGRAM… a child that is born in that group becomes PROGRAM
 //
 // READY and DONE are files: the pid is written to the one before, nothing to
 // the other after.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -140,6 +143,25 @@ static void grow(const char* ready, const char* done) {
   wait_to_be_killed();
 }
 
+// Without a move from one group to the other (clone3, since 5.7).
+static void born_in(const char* group, char** program) {
+  const unsigned long long kIntoCgroup = 0x200000000;
+  struct {
+    unsigned long long flags, pidfd, child_tid, parent_tid, exit_signal, stack,
+        stack_bytes, tls, set_tid, set_tid_count, cgroup;
+  } how = {.flags = kIntoCgroup, .exit_signal = SIGCHLD};
+  const int folder = open(group, O_RDONLY | O_DIRECTORY);
+  if (folder < 0) die(group);
+  how.cgroup = (unsigned long long)folder;
+  const long child = syscall(SYS_clone3, &how, sizeof how);
+  if (child < 0) die("clone3");
+  if (child == 0) {
+    execv(program[0], program);
+    die(program[0]);
+  }
+  waitpid((pid_t)child, NULL, 0);
+}
+
 int main(int count, char** words) {
   const char* verb = count > 2 ? words[1] : "";
   const char* last = words[count - 1];
@@ -165,6 +187,8 @@ int main(int count, char** words) {
     wait_to_be_killed();
   } else if (strcmp(verb, "grow") == 0 && count == 4) {
     grow(words[2], words[3]);
+  } else if (strcmp(verb, "into") == 0 && count > 3) {
+    born_in(words[2], words + 3);
   } else {
     return 2;
   }

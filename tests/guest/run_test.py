@@ -144,6 +144,7 @@ mkdir $cgroup/elsewhere
 out='echo 0 >/sys/fs/cgroup/elsewhere/cgroup.procs && exec "$@"'
 report leaver $tidemark -- /bin/sh -c "$out" sh $large
 report leaver-polled $tidemark --via cgroup -- /bin/sh -c "$out" sh $large
+report leaver-born $tidemark -- /bin/deed into $cgroup/elsewhere $large
 rmdir $cgroup/elsewhere
 
 report stray $tidemark -- /bin/deed stray /tmp/stray {STRAY_PAGES}
@@ -435,7 +436,7 @@ class Checks:
         self.assertLessEqual(max(peaks) - min(peaks), 3, peaks)
 
     def test_who_leaves_the_group_is_noticed(self):
-        for name in ("leaver", "leaver-polled"):
+        for name in ("leaver", "leaver-polled", "leaver-born"):
             with self.subTest(name):
                 report = self.report(name)
                 self.assertEqual(report["left_group_count"], 1)

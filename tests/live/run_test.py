@@ -328,6 +328,15 @@ class OutOfTheGroup(unittest.TestCase):
                 self.assert_noticed(report)
                 self.assertTrue(report["processes"][0]["left_group"])
 
+    def test_children_of_those_outside_are_outside(self):
+        shell, _, script, *words = self.leaver
+        script = script.replace('exec "$@"', '{ "$@" & wait; }')
+        for via in {METHOD, "cgroup"}:
+            with self.subTest(via):
+                report, _ = report_of(shell, "-c", script, *words, options=["--via", via])
+                self.assertEqual(report["left_group_count"], 2)
+                self.assertIn("the largest: spike", report["notes"][-1])
+
     def test_is_a_line_and_no_claim_of_the_full_height(self):
         done = run("run", "--limit", "1G", "--", *self.leaver)
         self.assertRegex(done.stderr, r"peak +(≥|>=) 8\d\.\d MiB")
