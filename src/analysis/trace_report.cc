@@ -68,6 +68,16 @@ std::vector<TraceGroup> groups_of(TraceReportKind kind,
   return wanted;
 }
 
+// Programs that read memstrack's reports expect every module and task in them,
+// however small.
+bool lists_all(TraceReportKind kind) {
+  return kind == TraceReportKind::ModuleSummary ||
+         kind == TraceReportKind::ModuleTop ||
+         kind == TraceReportKind::TaskSummary ||
+         kind == TraceReportKind::TaskTop ||
+         kind == TraceReportKind::TaskTopJson;
+}
+
 base::Error unknown_parameter(std::string_view word) {
   return base::fail(ErrorKind::Misused,
                     "'" + std::string(word) + "' is no parameter of a report",
@@ -136,13 +146,10 @@ base::Result<TraceReportSpec> parse_report(std::string_view text,
   TraceReportSpec spec;
   spec.kind = known->kind;
   spec.tree = defaults;
+  spec.tree.keeps_entries = lists_all(spec.kind);
   // As people know it: two at each level say what a module does.
   if (spec.kind == TraceReportKind::ModuleTop && defaults.top == 0) {
     spec.tree.top = 2;
-  }
-  // Programs that read it expect every module, however small.
-  if (spec.kind == TraceReportKind::ModuleSummary) {
-    spec.tree.throttle_percent = 0;
   }
   // There are thousands of places; JSON has them all.
   constexpr size_t kSlabTop = 12;

@@ -1,6 +1,7 @@
 #include "analysis/trace_tree.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -128,13 +129,11 @@ uint64_t size_of(const TraceNode& node, TraceOrder order) {
   return 0;
 }
 
-// Keeps the largest children until enough of their parent is told.
-void cut(TraceNode& node, const TraceTreeOptions& options) {
-  std::vector<TraceNode>& children = node.children;
-  std::ranges::stable_sort(
-      children, [&](const TraceNode& a, const TraceNode& b) {
-        return size_of(a, options.order) > size_of(b, options.order);
-      });
+// Of children that are sorted as many as tell enough of their parent. One at
+// least: what has given everything back still has the stack of its peak.
+size_t count_kept(const std::vector<TraceNode>& children,
+                  const TraceTreeOptions& options) {
+  size_t count = children.size();
   if (options.throttle_percent > 0) {
     uint64_t whole = 0;
     for (const TraceNode& child : children)
@@ -142,16 +141,24 @@ void cut(TraceNode& node, const TraceTreeOptions& options) {
     const uint64_t budget =
         (whole * std::min<uint32_t>(options.throttle_percent, 100) + 99) / 100;
     uint64_t told = 0;
-    size_t count = 0;
-    while (count < children.size() && told < budget)
+    count = 0;
+    while (count < children.size() && (count == 0 || told < budget))
       told += size_of(children[count++], options.order);
-    children.resize(count);
   }
-  if (options.top > 0 && children.size() > options.top) {
-    children.resize(options.top);
-  }
+  return options.top > 0 ? std::min(count, options.top) : count;
+}
+
+// Keeps the largest children of each node; of the root all, if told so.
+void cut(TraceNode& node, const TraceTreeOptions& options, bool is_kept_whole) {
+  std::vector<TraceNode>& children = node.children;
+  // Of those that hold as much now the one that held more comes first.
+  const auto size = [&](const TraceNode& child) {
+    return std::pair(size_of(child, options.order), child.total.peak_pages);
+  };
+  std::ranges::stable_sort(children, std::greater<>(), size);
+  if (!is_kept_whole) children.resize(count_kept(children, options));
   for (TraceNode& child : children)
-    cut(child, options);
+    cut(child, options, false);
 }
 
 TraceNode grown(Growing growing) {
@@ -229,7 +236,7 @@ TraceNode make_trace_tree(const Trace& trace, const TraceTreeOptions& options) {
   root.node.total.least_peak_pages = trace.peak_pages;
   if (trace.has_peaks) tighten(root, trace.peak_pages);
   TraceNode tree = grown(std::move(root));
-  cut(tree, options);
+  cut(tree, options, options.keeps_entries);
   return tree;
 }
 

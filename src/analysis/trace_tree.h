@@ -62,6 +62,10 @@ struct TraceTreeOptions {
   // parent, and of those so many. 0: all.
   uint32_t throttle_percent = 0;
   size_t top = 0;
+  // All entries of the first level are kept, and only what is below them is
+  // cut: who reads a list of modules takes one that is not on it to hold
+  // nothing.
+  bool keeps_entries = false;
 };
 
 // What one leaf adds to everything it is part of.

@@ -128,7 +128,7 @@ class TraceScreen(unittest.TestCase):
     def test_signals_leave_a_clean_terminal_and_the_report(self):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             with self.subTest(number), \
-                    self.trace("--report", "task_summary:top=2") as terminal:
+                    self.trace("--report", "task_summary") as terminal:
                 terminal.wait_for("kernel itself")
                 os.kill(terminal.pid(), number)
                 screen = terminal.wait_for("left 0")
@@ -146,14 +146,14 @@ class TraceScreen(unittest.TestCase):
 
     def test_its_time_ends_it(self):
         with self.trace("--duration", "1s", "--report",
-                        "task_summary:top=2") as terminal:
+                        "task_summary") as terminal:
             screen = terminal.wait_for("left 0")
             self.assert_clean(screen)
             self.assertIn("task_summary", screen)
 
     def test_notui_opens_no_screen(self):
         with self.trace("--notui", "--duration", "1s", "--report",
-                        "task_summary:top=2") as terminal:
+                        "task_summary") as terminal:
             screen = terminal.wait_for("left 0")
             self.assertNotIn("\x1b[?1049h", screen)
             self.assertIn("task_summary", screen)

@@ -46,6 +46,44 @@ TEST(TraceReports, ATreeIsGroupedAsAsked) {
             (std::vector{TraceGroup::Cgroup, TraceGroup::Module}));
 }
 
+TEST(TraceReports, EveryModuleOfTheSummaryHasItsStacks) {
+  // Most is taken by no module, which is not in these reports.
+  const model::Trace trace = made_trace({{{"entry", "alloc"}, 1, 900},
+                                         {{"entry", "f@large"}, 1, 60},
+                                         {{"entry", "g@small"}, 2, 5},
+                                         {{"entry", "h@past"}, 2, 0, 7}});
+  TraceTreeOptions throttled;
+  throttled.throttle_percent = 80;
+  for (const char* list :
+       {"module_summary,module_top", "module_summary:top=2,module_top:top=2",
+        "module_summary:top=1,module_top:top=10"}) {
+    const TraceReport report =
+        make_trace_report(trace, specs(list, throttled), {});
+    std::vector<std::string> summary;
+    std::vector<std::string> with_stacks;
+    for (const TraceNode& module : report.sections[0].tree.children)
+      summary.push_back(module.name);
+    for (const TraceNode& module : report.sections[1].tree.children) {
+      if (!module.children.empty()) with_stacks.push_back(module.name);
+    }
+    EXPECT_EQ(summary.size(), 4U) << list;
+    EXPECT_EQ(with_stacks, summary) << list;
+  }
+}
+
+TEST(TraceReports, ListsOfTasksAreWhole) {
+  const model::Trace trace =
+      made_trace({{{"a"}, 1, 90}, {{"a"}, 2, 9}, {{"a"}, 3, 1}});
+  for (const char* list :
+       {"task_summary:top=1", "task_top:throttle=80", "task_top_json:top=1"}) {
+    const TraceReport report = make_trace_report(trace, specs(list), {});
+    EXPECT_EQ(report.sections[0].tree.children.size(), 3U) << list;
+  }
+  const TraceReport ours =
+      make_trace_report(trace, specs("tree:by=task:top=1"), {});
+  EXPECT_EQ(ours.sections[0].tree.children.size(), 1U);
+}
+
 TEST(TraceReports, RefusesWhatNobodyKnows) {
   for (const char* list :
        {"", "task", "task_top:top", "task_top:top=x", "task_top:throttle=101",

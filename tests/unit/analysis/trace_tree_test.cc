@@ -129,6 +129,27 @@ TEST(TraceTree, TopBoundsEveryLevel) {
   EXPECT_EQ(tree.children[0].children.size(), 1U);
 }
 
+TEST(TraceTree, EntriesCanBeKeptWhileWhatIsBelowThemIsCut) {
+  TraceTreeOptions options;
+  options.keeps_entries = true;
+  options.top = 1;
+  options.throttle_percent = 50;
+  const TraceNode tree = make_trace_tree(some_leaves(), options);
+  ASSERT_EQ(tree.children.size(), 2U);
+  for (const TraceNode& task : tree.children)
+    EXPECT_EQ(task.children.size(), 1U) << task.name;
+}
+
+TEST(TraceTree, WhatGaveAllBackKeepsTheStackOfItsPeak) {
+  TraceTreeOptions options;
+  options.throttle_percent = 80;
+  const TraceNode tree = make_trace_tree(
+      made_trace({{{"a"}, 1, 0, 3}, {{"b"}, 1, 0, 9}}), options);
+  ASSERT_EQ(tree.children.size(), 1U);
+  ASSERT_EQ(tree.children[0].children.size(), 1U);
+  EXPECT_EQ(tree.children[0].children[0].name, "b");
+}
+
 TEST(TraceTree, AnEmptyTraceIsARootAlone) {
   const TraceNode tree = make_trace_tree(Trace(), {});
   EXPECT_TRUE(tree.children.empty());

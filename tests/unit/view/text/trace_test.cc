@@ -38,9 +38,10 @@ TEST(TraceText, ReportsOfMemstrackLookAsItsDo) {
             "Module zsmalloc using 12.8MB (3269 pages), peak allocation 12.8MB "
             "(3270 pages)\n"
             "======== Report format module_summary END ========\n");
-  EXPECT_EQ(text_of(some_trace(), "task_summary:top=1"),
+  EXPECT_EQ(text_of(some_trace(), "task_summary"),
             "======== Report format task_summary: ========\n"
             "Task task 2 (2) using 51200 pages, peak usage 51200 pages\n"
+            "Task task 1 (1) using 3279 pages, peak usage 3770 pages\n"
             "======== Report format task_summary END ========\n");
 }
 
