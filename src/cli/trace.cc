@@ -99,13 +99,22 @@ std::string render(const TraceCommandOptions& options,
   return view::trace_text(report, options.text, text_style(options.common, fd));
 }
 
-// Not every format has a place for it.
-void warn_of_losses(const model::Trace& trace, const CommonOptions& common) {
-  if (trace.faults.lost_events == 0 || common.quiet) return;
-  write_stderr(fmt::format(
-      "tidemark: {} events were lost, the numbers are too high or too low\n"
-      "  hint: more room with --buf-size, fewer events with --sample\n",
-      trace.faults.lost_events));
+// Reports say it themselves; a profile has no place for it, and against events
+// that are lost something can be done.
+void warn_of_losses(const model::TraceFaults& faults,
+                    const CommonOptions& common) {
+  const bool is_profile = common.format_word == "folded" ||
+                          common.format_word == "pprof" ||
+                          common.format_word == "speedscope";
+  const bool has_lost = faults.lost_events > 0;
+  if (common.quiet || !(has_lost || (is_profile && faults.change_numbers())))
+    return;
+  write_stderr(
+      fmt::format("tidemark: {}: the numbers are too high or too low\n{}",
+                  view::trace_losses(faults),
+                  has_lost ? "  hint: more room with --buf-size, fewer events "
+                             "with --sample\n"
+                           : ""));
 }
 
 using SlabCaches = model::Reading<std::vector<model::SlabCache>>;
@@ -197,7 +206,7 @@ base::Result<ExitCode> run_recorded(
     if (!shown) return shown.error();
     if (!is_report_asked_for(options)) return ExitCode::Done;
   }
-  warn_of_losses(*trace, options.common);
+  warn_of_losses(trace->faults, options.common);
   base::Status status = print(
       options,
       model::unknown<std::vector<model::SlabCache>>("not in the recording"),
@@ -289,7 +298,7 @@ base::Result<ExitCode> run_live(
                  : watch::watch_trace(roots, options.watch, hooks);
   line.wipe();
   if (!outcome) return outcome.error();
-  warn_of_losses(outcome->trace, options.common);
+  warn_of_losses(outcome->trace.faults, options.common);
   if (*recorder) say_recorded(options.common, **recorder);
   // Who is quiet about a recording wants the file alone.
   if (!*recorder || !options.common.quiet) {

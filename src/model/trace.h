@@ -76,6 +76,13 @@ struct TraceFaults {
   // that were not. One in a thousand is.
   uint64_t verified_stacks = 0;
   uint64_t wrong_stacks = 0;
+  // Whether any number can be wrong for them. Not for what is given back and
+  // was taken before the trace, of which there is always some.
+  bool change_numbers() const {
+    return lost_events != 0 || missed_events != 0 || overwritten != 0 ||
+           out_of_range != 0 || table_full != 0 || unmatched_migrations != 0 ||
+           wrong_stacks != 0;
+  }
   bool operator==(const TraceFaults&) const = default;
 };
 
@@ -109,11 +116,9 @@ struct Trace {
   std::optional<Reading<SlabTrace>> slab;
   // Empty: stacks are the kernel's alone. Else below those of programs.
   std::optional<TraceUser> user;
-  // False when events are missing that could have changed any number, or when
-  // only a part of the pages was followed.
+  // Every page was followed, and nothing is known that makes a number wrong.
   bool is_exact() const {
-    return sample_period == 1 && faults.lost_events == 0 &&
-           faults.table_full == 0 && faults.out_of_range == 0;
+    return sample_period == 1 && !faults.change_numbers();
   }
   std::vector<std::string> notes;  // what this kernel could not be asked
 };

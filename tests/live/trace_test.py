@@ -372,12 +372,12 @@ class Choice(unittest.TestCase):
                 taker.tell("churn", 4)
                 tracer.process.send_signal(signal.SIGCONT)
                 text = tracer.report()
-                self.assertEqual(text.count("events were lost"), 3, text)
+                self.assertEqual(text.count("events lost"), 3, text)
                 tree = text.split("Report format tree: ========\n")[1]
                 rows = [line for line in tree.splitlines()[1:]
                         if line.strip()[:1].isdigit()]
                 self.assertEqual(rows, [], "numbers without a mark")
-                self.assertIn("events were lost",
+                self.assertIn("events lost",
                               tracer.process.stderr.read())
 
 

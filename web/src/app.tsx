@@ -86,7 +86,7 @@ function traceHeadlines(trace: Trace): Headline[] {
   return [
     held,
     { label: last, ...amount(trace.pages * trace.page_size_bytes), how: `${off("error_pages")}${count(trace.pages)} pages` },
-    { label: "lost", number: count(trace.lost), unit: "events", how: trace.exact ? "every number is exact" : "numbers are estimates: ± holds in 19 of 20 cases" },
+    { label: "lost", number: count(trace.lost), unit: "events", how: trace.exact ? "every number is exact" : trace.sample_period > 1 ? "numbers are estimates: ± holds in 19 of 20 cases" : "numbers can be too high or too low" },
     { label: "untracked frees", number: count(trace.untracked_frees), unit: "pages", how: "from before the trace, or of bulk allocations" },
     { label: "followed", number: trace.sample_period === 1 ? "all" : `1/${count(trace.sample_period)}`, unit: "of the page frames", how: `by ${trace.backend}` },
   ];

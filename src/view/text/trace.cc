@@ -365,37 +365,44 @@ std::string user_text(const Trace& trace) {
 }
 
 // Every way to be wrong that was met.
-std::string faults_text(const Trace& trace) {
-  const model::TraceFaults& faults = trace.faults;
+std::vector<std::string> losses(const model::TraceFaults& faults) {
   const std::pair<uint64_t, const char*> known[] = {
       {faults.lost_events, "events lost"},
       {faults.missed_events, "events missed, on top of our own"},
-      {faults.untracked_freed, "pages given back that nobody was seen to take"},
       {faults.overwritten, "pages taken again whose return was missed"},
       {faults.out_of_range, "pages outside the tables"},
       {faults.table_full, "allocations for which no entry was left"},
       {faults.unmatched_migrations, "pages moved, nobody knows where"},
   };
-  std::string text;
+  std::vector<std::string> lines;
   if (faults.wrong_stacks > 0) {
-    text += fmt::format(
-        "  {} of {} stacks that were verified were taken for another\n",
-        base::grouped(faults.wrong_stacks),
-        base::grouped(faults.verified_stacks));
+    lines.push_back(
+        fmt::format("{} of {} stacks that were verified were taken for another",
+                    base::grouped(faults.wrong_stacks),
+                    base::grouped(faults.verified_stacks)));
   }
   for (const auto& [count, what] : known) {
-    if (count > 0) text += fmt::format("  {} {}\n", base::grouped(count), what);
+    if (count > 0) lines.push_back(base::grouped(count) + " " + what);
+  }
+  return lines;
+}
+
+std::string faults_text(const model::TraceFaults& faults) {
+  std::string text;
+  for (const std::string& line : losses(faults))
+    text += "  " + line + "\n";
+  if (faults.untracked_freed > 0) {
+    text += fmt::format("  {} pages given back that nobody was seen to take\n",
+                        base::grouped(faults.untracked_freed));
   }
   return text;
 }
 
 // Above each report that stands for itself, not inside: some are read by
 // programs.
-std::string loss_line(const Trace& trace) {
-  const uint64_t lost = trace.faults.lost_events;
-  if (lost == 0) return {};
-  return fmt::format(
-      "{} events were lost: the numbers below are too high or too low\n", lost);
+std::string loss_line(const model::TraceFaults& faults) {
+  if (!faults.change_numbers()) return {};
+  return trace_losses(faults) + ": the numbers below are too high or too low\n";
 }
 
 std::string section_text(const TraceSection& section,
@@ -438,6 +445,10 @@ std::string section_text(const TraceSection& section,
 
 }  // namespace
 
+std::string trace_losses(const model::TraceFaults& faults) {
+  return fmt::format("{}", fmt::join(losses(faults), "; "));
+}
+
 std::string trace_text(const analysis::TraceReport& report,
                        const TraceTextOptions& options,
                        const TextStyle& style) {
@@ -445,7 +456,8 @@ std::string trace_text(const analysis::TraceReport& report,
   const Amounts amounts(options, style, trace);
   std::string text;
   if (!options.has_banners) {
-    text = head_text(trace, amounts) + user_text(trace) + faults_text(trace);
+    text = head_text(trace, amounts) + user_text(trace) +
+           faults_text(trace.faults);
     for (const std::string& note : trace.notes)
       text += wrapped(style, Ink::Dim, 2, note);
   }
@@ -453,7 +465,7 @@ std::string trace_text(const analysis::TraceReport& report,
     const std::string_view name =
         analysis::trace_report_token(section.spec.kind);
     if (options.has_banners) {
-      text += loss_line(trace);
+      text += loss_line(trace.faults);
       text += fmt::format("======== Report format {}: ========\n", name);
     } else {
       text += "\n";

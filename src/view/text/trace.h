@@ -13,6 +13,10 @@ struct TraceTextOptions {
   bool has_banners = false;  // around each report, as memstrack prints them
 };
 
+// Everything that makes its numbers too high or too low, in one line; empty:
+// nothing does.
+std::string trace_losses(const model::TraceFaults& faults);
+
 std::string trace_text(const analysis::TraceReport& report,
                        const TraceTextOptions& options, const TextStyle& style);
 

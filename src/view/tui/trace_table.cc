@@ -109,7 +109,8 @@ void TraceTable::draw_sums(int at) const {
           ? base::short_size(trace.peak_pages * trace.page_size_bytes)
           : "?",
       trace.has_peaks ? Role::Strong : Role::Unknown);
-  // What is_exact() goes by; missed on top of our own programs are others.
+  // Mostly of one page and put right later: what was missed on top of our own
+  // programs stands apart.
   const uint64_t lost = trace.faults.lost_events + trace.faults.table_full +
                         trace.faults.out_of_range;
   put("lost", base::grouped(lost), lost > 0 ? Role::Unknown : Role::Strong);

@@ -75,14 +75,41 @@ TEST(TraceText, NumbersThatCanBeWrongAreMarked) {
 TEST(TraceText, LossesAreSaidAboveEachReportAndNotInside) {
   Trace trace = some_trace();
   trace.faults.lost_events = 77;
+  trace.faults.overwritten = 3;
   const std::string text = text_of(trace, "task_top_json,task_summary");
   const std::string line =
-      "77 events were lost: the numbers below are too high or too low\n";
+      "77 events lost; 3 pages taken again whose return was missed: the "
+      "numbers below are too high or too low\n";
   EXPECT_TRUE(text.starts_with(line + "======== Report format task_top_json"))
       << text;
   EXPECT_NE(text.find(line + "======== Report format task_summary"),
             std::string::npos)
       << text;
+}
+
+TEST(TraceText, WhatWasTakenBeforeMakesNoNumberWrong) {
+  Trace trace = some_trace();
+  trace.faults.untracked_freed = 3;
+  trace.faults.verified_stacks = 2000;
+  EXPECT_TRUE(trace.is_exact());
+  EXPECT_TRUE(text_of(trace, "task_summary").starts_with("===="));
+}
+
+TEST(TraceText, EveryFaultThatChangesNumbersIsALineInEveryReport) {
+  using model::TraceFaults;
+  for (uint64_t TraceFaults::*fault :
+       {&TraceFaults::lost_events, &TraceFaults::missed_events,
+        &TraceFaults::overwritten, &TraceFaults::out_of_range,
+        &TraceFaults::table_full, &TraceFaults::unmatched_migrations,
+        &TraceFaults::wrong_stacks}) {
+    Trace trace = some_trace();
+    trace.faults.*fault = 5;
+    EXPECT_FALSE(trace.is_exact());
+    const std::string text = text_of(trace, "module_summary");
+    EXPECT_TRUE(text.starts_with("5 ")) << text;
+    EXPECT_NE(text.find("too high or too low\n===="), std::string::npos)
+        << text;
+  }
 }
 
 TEST(TraceText, EveryFaultIsSaid) {
