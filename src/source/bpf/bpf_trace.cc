@@ -90,9 +90,10 @@ class BpfTrace : public LiveTrace {
   struct Adopted {
     uint64_t pages = 0;
     uint64_t gone_pages = 0;  // given back since we count
-    uint64_t left_pages = 0;  // of nodes that found no room
+    uint64_t left_pages = 0;  // for which there was no room
   };
   Adopted adopt_frames(const PageAccount& account);
+  uint32_t adopted_number(uint32_t number);
   uint32_t* entry_of(uint64_t frame);
 
   model::TraceFaults faults() const;
@@ -107,6 +108,8 @@ class BpfTrace : public LiveTrace {
   Sections sections_;
   uint32_t first_adopted_ = 0;  // index of the first node that can be
   uint32_t adopted_count_ = 0;
+  // Of each node of the account the number it has here; 0: none.
+  std::vector<uint32_t> adopted_numbers_;
   BpfTraceModules modules_;
   bool sees_bulk_ = false;
   uint64_t sample_period_ = 1;
@@ -384,22 +387,31 @@ uint32_t* BpfTrace::entry_of(uint64_t frame) {
   return &tables_.chunks.at(chunk).nodes[frame % TM_FRAMES_PER_CHUNK];
 }
 
+// Only nodes that hold something need one here: those of processes that came
+// and went are many times as many. 0 when there is no room.
+uint32_t BpfTrace::adopted_number(uint32_t number) {
+  uint32_t& ours = adopted_numbers_[number - 1];
+  if (ours == 0 && adopted_count_ < TM_ADOPTED_NODES) {
+    ours = first_adopted_ + ++adopted_count_;
+  }
+  return ours;
+}
+
 BpfTrace::Adopted BpfTrace::adopt_frames(const PageAccount& account) {
   Adopted adopted;
   account.each_held([&](uint64_t frame, uint32_t number) {
     uint32_t* entry = entry_of(frame);
-    if (entry == nullptr) return;
-    if (number > adopted_count_) {
+    const uint32_t ours = entry != nullptr ? adopted_number(number) : 0;
+    if (ours == 0) {
       ++adopted.left_pages;
       return;
     }
     uint32_t before = 0;
-    tm_trace_node& node = tables_.nodes.at(first_adopted_ + number - 1);
+    tm_trace_node& node = tables_.nodes.at(ours - 1);
     // First the count: the page may be given back the moment it is ours.
     __atomic_fetch_add(&node.pages, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_compare_exchange_n(entry, &before, first_adopted_ + number,
-                                    false, __ATOMIC_SEQ_CST,
-                                    __ATOMIC_SEQ_CST)) {
+    if (__atomic_compare_exchange_n(entry, &before, ours, false,
+                                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
       ++adopted.pages;
       return;
     }
@@ -410,8 +422,7 @@ BpfTrace::Adopted BpfTrace::adopt_frames(const PageAccount& account) {
 }
 
 void BpfTrace::adopt(const PageAccount& account) {
-  adopted_count_ = static_cast<uint32_t>(
-      std::min<size_t>(account.nodes().size(), TM_ADOPTED_NODES));
+  adopted_numbers_.assign(account.nodes().size(), 0);
   const Adopted adopted = adopt_frames(account);
   auto& machine = skeleton_->data->machine;
   // The highest before, or since we count; a peak of that other means has no
@@ -427,6 +438,8 @@ void BpfTrace::adopt(const PageAccount& account) {
   __atomic_fetch_sub(&skeleton_->bss->faults.untracked_freed,
                      adopted.gone_pages, __ATOMIC_SEQ_CST);
   if (adopted.left_pages > 0) {
+    __atomic_fetch_add(&skeleton_->bss->faults.nodes_full, adopted.left_pages,
+                       __ATOMIC_SEQ_CST);
     notes_.push_back(std::to_string(adopted.left_pages) +
                      " pages of the first moments found no room in the tables "
                      "and are not followed");
@@ -435,12 +448,10 @@ void BpfTrace::adopt(const PageAccount& account) {
 
 void BpfTrace::restate(PageAccount& account) const {
   const auto& machine = skeleton_->data->machine;
+  const tm_trace_node nothing = {};
   for (uint32_t i = 0; i < account.nodes().size(); ++i) {
-    if (i >= adopted_count_) {
-      account.restate(i + 1, 0, std::nullopt);
-      continue;
-    }
-    const tm_trace_node& node = tables_.nodes[first_adopted_ + i];
+    const uint32_t ours = adopted_numbers_[i];
+    const tm_trace_node& node = ours != 0 ? tables_.nodes[ours - 1] : nothing;
     std::optional<int64_t> at_peak;
     if (machine.peak_ns != 0) {
       at_peak = node.epoch == machine.epoch ? node.saved_pages : node.pages;
