@@ -99,18 +99,12 @@ std::vector<uint32_t> groups_of_tasks(const Trace& trace, TraceGroup by,
   return of_task;
 }
 
-// The exact peaks of tasks, which a sum over their leaves cannot give. One that
-// moved between control groups has several parts.
 void take_task_peaks(const Trace& trace, const std::vector<uint32_t>& of_task,
                      std::vector<OutlineNode>& groups) {
   std::vector<TraceNumbers> peaks(groups.size());
   for (size_t i = 0; i < trace.tasks.size(); ++i) {
     const TraceTask& task = trace.tasks[i];
-    if (task.folded_count != 0) continue;
-    TraceNumbers& numbers = peaks[of_task[i]];
-    numbers.peak_pages += task.peak_pages;
-    numbers.least_peak_pages =
-        std::max(numbers.least_peak_pages, task.peak_pages);
+    if (task.folded_count == 0) add_task_peak(task, peaks[of_task[i]]);
   }
   for (size_t i = 0; i < groups.size(); ++i) {
     if (peaks[i].peak_pages == 0) continue;

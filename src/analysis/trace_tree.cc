@@ -95,18 +95,12 @@ std::vector<Step> steps_of(const Trace& trace, const TraceLeaf& leaf,
   return steps;
 }
 
-// The exact peaks of tasks, which a sum over their leaves cannot give.
 using TaskPeaks = std::map<Key, TraceNumbers>;
 
 TaskPeaks peaks_of_tasks(const Trace& trace) {
   TaskPeaks peaks;
   for (const TraceTask& task : trace.tasks) {
-    if (task.folded_count != 0) continue;
-    TraceNumbers& numbers = peaks[task_step(task).key];
-    // One that moved between groups has several parts.
-    numbers.peak_pages += task.peak_pages;
-    numbers.least_peak_pages =
-        std::max(numbers.least_peak_pages, task.peak_pages);
+    if (task.folded_count == 0) add_task_peak(task, peaks[task_step(task).key]);
   }
   return peaks;
 }
@@ -170,12 +164,21 @@ TraceNode grown(Growing growing) {
 
 }  // namespace
 
+// One that moved between control groups has several parts.
+void add_task_peak(const TraceTask& task, TraceNumbers& numbers) {
+  numbers.peak_pages += task.peak_pages;
+  if (task.is_peak_bound) return;
+  numbers.least_peak_pages =
+      std::max(numbers.least_peak_pages, task.peak_pages);
+}
+
 void add_leaf(const Trace& trace, const TraceLeaf& leaf,
               TraceNumbers& numbers) {
   numbers.pages += leaf.pages;
   numbers.machine_peak_pages += leaf.machine_peak_pages;
   numbers.peak_pages += leaf.peak_pages;
-  if (trace.tasks[leaf.task].folded_count == 0) {
+  const TraceTask& task = trace.tasks[leaf.task];
+  if (task.folded_count == 0 && !task.is_peak_bound) {
     numbers.least_peak_pages =
         std::max(numbers.least_peak_pages, leaf.peak_pages);
   }

@@ -68,6 +68,10 @@ struct TraceTreeOptions {
   bool keeps_entries = false;
 };
 
+// What a task adds to the peak of everything it is part of: the kernel counts
+// that of each task, which a sum over its leaves cannot give.
+void add_task_peak(const model::TraceTask& task, TraceNumbers& numbers);
+
 // What one leaf adds to everything it is part of.
 void add_leaf(const model::Trace& trace, const model::TraceLeaf& leaf,
               TraceNumbers& numbers);

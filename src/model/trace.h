@@ -44,6 +44,9 @@ struct TraceTask {
   uint64_t folded_count = 0;
   uint64_t pages = 0;
   uint64_t peak_pages = 0;  // of the task's own sum, at its own time
+  // Its peak, and those of its leaves, were at most that: each is the sum of
+  // the peaks of two traces that followed each other.
+  bool is_peak_bound = false;
   bool operator==(const TraceTask&) const = default;
 };
 

@@ -44,6 +44,7 @@ uint32_t Joiner::task(const TraceTask& task) {
     TraceTask added = task;
     added.pages = 0;
     added.peak_pages = 0;
+    added.is_peak_bound = false;
     return builder_.task(added);
   }
   // The later knows better what it is called.
@@ -70,6 +71,8 @@ void Joiner::add(const Trace& trace, bool has_peak) {
     tasks.push_back(task(each));
     TraceTask& ours = builder_.task_at(tasks.back());
     ours.pages += each.pages;
+    ours.is_peak_bound |=
+        each.is_peak_bound || (ours.peak_pages != 0 && each.peak_pages != 0);
     ours.peak_pages += each.peak_pages;
   }
   for (const TraceLeaf& each : trace.leaves) {

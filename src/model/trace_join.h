@@ -8,7 +8,7 @@ namespace tidemark::model {
 
 // Sums and the machine's peak are the later's, which knows of both. Peaks of
 // what both tell of (a leaf, a task) are sums of what each was at its own time,
-// and so upper bounds.
+// and so upper bounds, as the task says.
 Trace join_traces(const Trace& earlier, const Trace& later);
 
 }  // namespace tidemark::model

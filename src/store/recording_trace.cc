@@ -316,6 +316,7 @@ base::Status Recording::Reader::read_trace_tasks(int64_t first, int64_t last,
     task.is_interrupt = (flags & kTraceTaskIsInterrupt) != 0;
     task.has_exited = (flags & kTraceTaskHasExited) != 0;
     task.folded_count = (flags & kTraceTaskIsFolded) != 0 ? *folded_count : 0;
+    task.is_peak_bound = (flags & kTraceTaskPeakIsBound) != 0;
   });
   if (!status) return status;
   for (auto& [id, task] : told) {

@@ -26,7 +26,8 @@ int64_t flags_of(const TraceTask& task) {
   return (task.is_kernel_thread ? kTraceTaskIsKernelThread : 0) |
          (task.is_interrupt ? kTraceTaskIsInterrupt : 0) |
          (task.has_exited ? kTraceTaskHasExited : 0) |
-         (task.folded_count != 0 ? kTraceTaskIsFolded : 0);
+         (task.folded_count != 0 ? kTraceTaskIsFolded : 0) |
+         (task.is_peak_bound ? kTraceTaskPeakIsBound : 0);
 }
 
 // Most peaks are where things stand; those need no byte.

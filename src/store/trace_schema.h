@@ -89,6 +89,7 @@ inline constexpr int kTraceTaskIsKernelThread = 1;
 inline constexpr int kTraceTaskIsInterrupt = 2;
 inline constexpr int kTraceTaskHasExited = 4;
 inline constexpr int kTraceTaskIsFolded = 8;
+inline constexpr int kTraceTaskPeakIsBound = 16;
 
 // What became of a module.
 inline constexpr int kTraceModuleWasLoaded = 1;

@@ -63,6 +63,17 @@ TEST(TraceJoin, APidThatIsAnothersByNowIsAnotherTask) {
   EXPECT_EQ(joined.tasks.size(), 2U);
 }
 
+TEST(TraceJoin, APeakInBothIsABound) {
+  const Trace joined =
+      join_traces(made({{"a", 7, 1'000'000'000, 3, 0}, {"a", 8, 5, 1, 0}}),
+                  made({{"a", 7, 1'000'000'000, 4, 0}, {"a", 9, 5, 1, 0}}));
+  ASSERT_EQ(joined.tasks.size(), 3U);
+  for (const TraceTask& task : joined.tasks) {
+    EXPECT_EQ(task.is_peak_bound, task.pid == 7) << task.pid;
+    EXPECT_EQ(task.peak_pages, task.pid == 7 ? 7U : 1U) << task.pid;
+  }
+}
+
 TEST(TraceJoin, SumsAreTheLatersWhichKnowsOfBoth) {
   Trace later = made({{"b", 1, 1, 5, 0}});
   later.pages = 8;

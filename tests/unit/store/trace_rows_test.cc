@@ -52,7 +52,8 @@ std::string words_of(const TraceTask& task) {
          task.name + "/" + task.command_line + "/" + task.cgroup + "/" +
          std::to_string((task.is_kernel_thread ? 1 : 0) +
                         (task.is_interrupt ? 2 : 0) +
-                        (task.has_exited ? 4 : 0)) +
+                        (task.has_exited ? 4 : 0) +
+                        (task.is_peak_bound ? 8 : 0)) +
          "/" + std::to_string(task.pages) + "/" +
          std::to_string(task.peak_pages);
 }
@@ -173,6 +174,7 @@ class TraceHistory {
     task.cgroup = chance(2) ? "/a" : "";
     task.is_kernel_thread = chance(4);
     task.is_interrupt = chance(20);
+    task.is_peak_bound = chance(4);
     tasks_.push_back(std::move(task));
   }
 

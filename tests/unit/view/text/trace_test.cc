@@ -57,6 +57,23 @@ TEST(TraceText, ABoundIsMarkedAsOne) {
       << text;
 }
 
+TEST(TraceText, ABoundOfATaskIsMarkedInEveryLineOfIt) {
+  Trace trace = some_trace();
+  for (model::TraceTask& task : trace.tasks)
+    task.is_peak_bound = task.pid == 1;
+  const std::string text = text_of(trace, "task_summary,task_top");
+  for (const char* line :
+       {"Task task 2 (2) using 51200 pages, peak usage 51200 pages\n",
+        "Task task 1 (1) using 3279 pages, peak usage <=3770 pages\n",
+        "task 1 Pages: 3279 (peak: <=3770)\n",
+        "    do_fault (0x0) Pages: 10 (peak: <=500)\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  }
+  EXPECT_NE(view::trace_json(trace, base::JsonWriter::Layout::OneLine)
+                .find("\"least_peak_pages\":3369"),
+            std::string::npos);
+}
+
 TEST(TraceText, NumbersThatCanBeWrongAreMarked) {
   Trace trace = some_trace();
   EXPECT_EQ(text_of(trace, "tree", {true, false}).find('~'), std::string::npos);
