@@ -1,5 +1,7 @@
 #include "cli/memstrack.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "cli/commands.h"
@@ -14,12 +16,23 @@ bool names_a_backend(const std::string& word) {
          word.starts_with("--pageowner-file");
 }
 
-// What `memstrack ARGUMENTS` means in options of ours.
+// Before the switch to the real root, where scripts give a tracer a second and
+// load modules meanwhile. os-release(5) has this file as the mark of it: dracut
+// and mkinitcpio write it, systemd asks for it, no installed system has it.
+// Time since boot would tell less: a container host works within seconds, and
+// an initramfs that waits for a disk or saves a crash dump is one for minutes.
+// Nor does a root in memory: some machines never leave theirs.
+bool is_in_initramfs() {
+  return ::access("/etc/initrd-release", F_OK) == 0;
+}
+
+// What `memstrack ARGUMENTS` means in options of ours. On a machine that works
+// BPF comes first: events are lost when the machine is busy, and nobody waits
+// for a second there. A backend that was asked for is the only one.
 std::vector<std::string> trace_arguments(
     const std::vector<std::string>& arguments) {
   std::vector<std::string> ours;
-  // A backend that was asked for is the only one.
-  if (std::ranges::none_of(arguments, names_a_backend)) {
+  if (is_in_initramfs() && std::ranges::none_of(arguments, names_a_backend)) {
     ours.emplace_back("--early");
   }
   ours.insert(ours.end(), arguments.begin(), arguments.end());
