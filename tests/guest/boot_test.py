@@ -17,7 +17,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import dracut
 import guest
-from tracing import TIDEMARK
+from tracing import TIDEMARK, modules_without_stacks
 
 DATA_PAGES = 4096  # that do not compress, in a block device of zram's
 DISK_PAGES = 8192
@@ -74,6 +74,8 @@ sync
 send zram /sys/block/zram0/mm_stat
 cat /proc/modules >/run/modules
 send modules /run/modules
+echo /etc/initrd-releas[e] >/run/mark
+send mark /run/mark
 pid=$(cat /run/memstrack.pid /run/initramfs/tidemark.pid 2>/dev/null)
 kill -HUP $pid
 send comm /proc/$pid/comm
@@ -189,7 +191,7 @@ class Checks:
         ended = re.findall(r"^=+ Report format (\S+) END =+$", self.report, re.M)
         self.assertEqual(begun, self.reports)
         self.assertEqual(begun, ended)
-        self.assertNotIn("events were lost", self.report)
+        self.assertNotIn("events lost", self.report)
 
     def test_the_tracer_is_small(self):
         fields = dict(re.findall(r"(\w+):\s+(\d+) kB", self.ran.text("status")))
@@ -226,6 +228,9 @@ class OfDracutsOwnModule(Checks):
             raise unittest.SkipTest(str(reason)) from None
         cls.report = cls.ran.text("report")
 
+    def test_it_knows_an_initramfs(self):
+        self.assertEqual(self.ran.text("mark"), "/etc/initrd-release\n")
+
     def test_dracut_prints_it(self):
         self.assertRegex(self.ran.console, r"Started.*memstrack\.service")
         for report in self.reports:
@@ -246,12 +251,8 @@ class ByDracutsOwnModule(OfDracutsOwnModule, unittest.TestCase):
     level = 5
     reports = ["module_summary", "module_top"]
 
-    # A peak is a bound where BPF took over after it had begun.
-    def test_the_largest_stacks_of_modules_follow(self):
-        tops = self.report[self.report.index("Report format module_top"):]
-        self.assertRegex(tops, r"(?m)^Top stack usage of module zsmalloc:\n"
-                               r"  Pages: \d+ \(peak: (<=)?\d+\)\n"
-                               r"    \S+ \(0x[0-9a-f]+\) Pages: \d+ \(peak: (<=)?\d+\)$")
+    def test_the_largest_stacks_of_every_module_follow(self):
+        self.assertEqual(modules_without_stacks(self.report), [])
 
 
 class ByDracutsOwnModuleInShort(OfDracutsOwnModule, unittest.TestCase):
@@ -261,7 +262,8 @@ class ByDracutsOwnModuleInShort(OfDracutsOwnModule, unittest.TestCase):
     def test_it_has_no_stacks(self):
         self.assertNotIn("Top stack usage", self.report)
         lines = [line for line in self.report.splitlines() if line]
-        self.assertTrue(all(line.startswith(("Module ", "=")) for line in lines), lines)
+        self.assertTrue(all(line.startswith(("Module ", "=")) or
+                            line.endswith("too high or too low") for line in lines), lines)
 
 
 class ByOurModule(Checks, unittest.TestCase):

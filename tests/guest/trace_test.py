@@ -60,6 +60,14 @@ for backend in ftrace perf bpf; do
   insmod /late/*zram.ko || fail "cannot load zram for the next"
 done
 rmmod zram || fail "cannot unload zram at the end"
+ln -s tidemark /bin/memstrack
+begins=/bin/memstrack begin_trace --report module_summary,module_top --notui \\
+  --throttle 80 -o /run/memstrack
+for module in /more/*; do
+  insmod $module || fail "cannot load $module"
+done
+end_trace
+send memstrack /run/memstrack
 begin_trace --report modules -o /run/modules
 insmod /late/*zram.ko || fail "cannot load zram a third time"
 end_trace
@@ -103,6 +111,8 @@ class Checks:
             booted = guest.kernel(cls.series)
             for i, (name, content) in enumerate(booted.modules("lzo-rle", "zram")):
                 files[f"late/{i:02}-{name}"] = content
+            for name, content in booted.modules("loop", "brd"):
+                files[f"more/{name}"] = content
             cls.ran = guest.run(booted, SCRIPT, files, seconds=200)
         except guest.Unavailable as reason:
             raise unittest.SkipTest(str(reason)) from None
@@ -286,6 +296,12 @@ class Checks:
         unwound = json.loads(self.ran.output("unwound"))
         self.assertEqual(unwound["verified_stacks"], 0)
         self.assertTrue(unwound["tasks"])
+
+    def test_called_memstrack_every_module_has_its_stacks(self):
+        report = self.ran.text("memstrack")
+        for module in ("loop", "brd"):
+            self.assertRegex(report, rf"(?m)^Module {module} using \S+ \([1-9]\d* pages\)")
+        self.assertEqual(tracing.modules_without_stacks(report), [])
 
     def test_reports_are_printed(self):
         text = self.ran.output("summary")

@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
-"""`trace --early` on the running kernel: events first, then BPF, and no page twice."""
+"""`trace --early` on the running kernel: events first, then BPF, and no page twice.
+Called memstrack it is so in an initramfs alone."""
 
+import contextlib
+import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +15,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from live import TIDEMARK, is_root
+from live import TIDEMARK, is_root, workload
 from tracing import KEPT, Taker, Tracer, pages_of, sums_are_right, task_of
 
 
@@ -92,15 +96,104 @@ class Early(unittest.TestCase):
         return report, check
 
 
+def memstrack(folder):
+    """The program by that name."""
+    name = f"{folder}/memstrack"
+    os.symlink(pathlib.Path(TIDEMARK).resolve(), name)
+    return name
+
+
+@contextlib.contextmanager
+def ended(*command, **options):
+    """A process that is ended by its pid when nobody needs it any more."""
+    with subprocess.Popen(command, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@unittest.skipUnless(is_root(), "tracing needs root")
+class BesideOthers(unittest.TestCase):
+    """Two processes fault all the time, and two shells start programs."""
+    CHURN = "churn 1000000\n"
+    HELD = 25_600  # pages: 100 MiB
+    STARTS = "while :; do for i in 1 2 3 4 5 6 7 8; do /bin/true & done; wait; done"
+
+    def setUp(self):
+        stack = contextlib.ExitStack()
+        self.addCleanup(stack.close)
+        self.folder = stack.enter_context(tempfile.TemporaryDirectory())
+        for _ in range(2):
+            loop = stack.enter_context(ended(
+                workload("taker"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                text=True))
+            loop.stdin.write(self.CHURN)
+            loop.stdin.flush()
+            stack.enter_context(ended("sh", "-c", self.STARTS))
+
+    def test_called_memstrack_no_page_is_lost(self):
+        self.check(memstrack(self.folder))
+
+    def test_as_trace_no_page_is_lost(self):
+        self.check(TIDEMARK, "trace")
+
+    def check(self, *command):
+        report = f"{self.folder}/report"
+        with ended(*command, "--notui", "--report", "task_summary", "-o", report,
+                   stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                   text=True) as tracer:
+            self.assertIn("tracing", tracer.stderr.readline())
+            with Taker() as one, Taker() as two, Taker() as three:
+                takers = (one, two, three)
+                for taker in takers:
+                    taker.tell("keep", self.HELD)
+                truth = {taker.pid: taker.own_pages() for taker in takers}
+                tracer.send_signal(signal.SIGINT)
+                self.assertEqual(tracer.wait(60), 0)
+        text = read(report)
+        print("\n".join(re.findall(r"^\d.* too high or too low$", text, re.M)),
+              file=sys.stderr)
+        for pid, own in truth.items():
+            line = re.search(
+                rf"^Task .* \({pid}\) using (\d+) pages, peak usage (\d+) pages$",
+                text, re.M)
+            self.assertTrue(line, (pid, own))
+            print(own, *line.groups(), file=sys.stderr)
+            for pages in map(int, line.groups()):
+                self.assertAlmostEqual(pages, own, delta=own * 0.01)
+
+
 @unittest.skipUnless(is_root(), "tracing needs root")
 class AsMemstrack(unittest.TestCase):
     """As dracut starts it: by name, under nohup, with an output file."""
 
+    def begins_by_events(self, *command):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(
+                [*command, memstrack(folder), "--notui", "--json", "--duration", "1s",
+                 "--quiet", "-o", f"{folder}/report"],
+                stdin=subprocess.DEVNULL, timeout=60, check=True)
+            report = json.loads(read(f"{folder}/report"))
+        return report["backend"] != "bpf" or any(
+            "were followed by events" in note for note in report["notes"])
+
+    def test_on_a_machine_that_is_up_it_begins_by_bpf(self):
+        self.assertFalse(pathlib.Path("/etc/initrd-release").exists())
+        self.assertFalse(self.begins_by_events())
+
+    def test_in_an_initramfs_it_begins_by_events(self):
+        # What marks one, in a mount namespace alone.
+        marked = """
+            mount -t tmpfs none /mnt && mkdir /mnt/upper /mnt/work &&
+            mount -t overlay none -o lowerdir=/etc,upperdir=/mnt/upper,workdir=/mnt/work \\
+              /etc && : >/etc/initrd-release && exec "$@"
+        """
+        self.assertTrue(self.begins_by_events("unshare", "-m", "sh", "-c", marked, "sh"))
+
     def start(self, folder, *arguments):
-        name = f"{folder}/memstrack"
-        os.symlink(pathlib.Path(TIDEMARK).resolve(), name)
         return subprocess.Popen(
-            ["nohup", name, "--report", "module_summary,task_summary", "--notui",
+            ["nohup", memstrack(folder), "--report", "module_summary,task_summary", "--notui",
              "--throttle", "80", "-o", f"{folder}/report", *arguments],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 

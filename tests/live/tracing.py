@@ -36,6 +36,11 @@ class Taker:
         status = pathlib.Path(f"/proc/{self.pid}/status").read_text()
         return int(status.split("VmPTE:")[1].split()[0]) // 4
 
+    def own_pages(self):
+        """Anonymous ones and those of its page tables."""
+        words = pathlib.Path(f"/proc/{self.pid}/statm").read_text().split()
+        return int(words[1]) - int(words[2]) + self.page_table_pages()
+
     def __enter__(self):
         return self
 
