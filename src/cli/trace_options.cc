@@ -95,7 +95,9 @@ void add_reports(OptionTable& table, TraceCommandOptions& options) {
           "throttle=N, top=N, by=task+stack",
       options.reports);
   table.value(
-      "-t,--throttle", "N", "of each level the largest that hold N % of it",
+      "-t,--throttle", "N",
+      "of each level the largest that hold N % of it; like --top it leaves "
+      "memstrack's lists of modules and tasks whole",
       [&options](const std::string& word) -> base::Status {
         const std::optional<uint64_t> number = base::parse_u64(word);
         if (!number || *number > 100) {

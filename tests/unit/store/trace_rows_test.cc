@@ -50,10 +50,9 @@ std::string words_of(const TraceFrame& frame) {
 std::string words_of(const TraceTask& task) {
   return std::to_string(task.pid) + "/" + std::to_string(task.start_ns) + "/" +
          task.name + "/" + task.command_line + "/" + task.cgroup + "/" +
-         std::to_string((task.is_kernel_thread ? 1 : 0) +
-                        (task.is_interrupt ? 2 : 0) +
-                        (task.has_exited ? 4 : 0) +
-                        (task.is_peak_bound ? 8 : 0)) +
+         std::to_string(
+             (task.is_kernel_thread ? 1 : 0) + (task.is_interrupt ? 2 : 0) +
+             (task.has_exited ? 4 : 0) + (task.is_peak_bound ? 8 : 0)) +
          "/" + std::to_string(task.pages) + "/" +
          std::to_string(task.peak_pages);
 }
