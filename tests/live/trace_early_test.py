@@ -77,6 +77,9 @@ class Early(unittest.TestCase):
             self.assertLess(abs(task["pages"] - truth), KEPT * 0.005,
                             (task["pages"], truth, report["notes"]))
             self.assertTrue(sums_are_right(task))
+            # It took as many pages in either time, so its peak is a bound.
+            self.assertLess(task["least_peak_pages"], KEPT * 1.02)
+            self.assertGreater(task["peak_pages"], KEPT * 1.9)
             self.assertEqual(report["pages"],
                              sum(task["pages"] for task in report["tasks"]))
             print({key: report[key] for key in ("untracked_frees", "overwritten")},
