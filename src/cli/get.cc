@@ -267,7 +267,8 @@ void add_watch_options(OptionTable& table, GetOptions& o) {
                 o.count = count;
                 o.watch = true;
               });
-  table.value("--duration", "DUR", "end after this time; implies -w",
+  table.value("--duration", "DUR",
+              "end after this time, with a last sample; implies -w",
               [&o](const std::string& word) -> base::Status {
                 o.watch = true;
                 o.duration_ns = 0;

@@ -137,7 +137,7 @@ void add_clock_options(OptionTable& table, RecordCommandOptions& o) {
                 o.period_ns = *ns;
                 return base::Ok{};
               });
-  table.value("--duration", "DUR", "end after this time",
+  table.value("--duration", "DUR", "end after this time, with a last sample",
               [&o](const std::string& word) -> base::Status {
                 base::Result<uint64_t> ns = base::parse_duration(word);
                 if (!ns) return ns.error();

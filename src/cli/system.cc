@@ -167,7 +167,7 @@ void add_loop_options(OptionTable& table, watch::LoopOptions& loop) {
                 return base::fail(base::ErrorKind::Misused,
                                   "'" + word + "' is not a count");
               });
-  table.value("--duration", "DUR", "end after this time",
+  table.value("--duration", "DUR", "end after this time, with a last line",
               [&loop](const std::string& word) -> base::Status {
                 base::Result<uint64_t> ns = base::parse_duration(word);
                 if (!ns) return ns.error();

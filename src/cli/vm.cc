@@ -59,11 +59,10 @@ base::Status read_once(source::VmSource& source, VmPrinter& printer) {
 base::Status read_repeatedly(source::VmSource& source, VmPrinter& printer,
                              const watch::LoopOptions& loop,
                              watch::StopSignals& signals) {
-  const uint64_t start_ns = base::monotonic_ns();
-  watch::Ticker ticker(start_ns, loop.period_ns);
-  for (uint64_t done = 0; !loop.count || done < *loop.count; ++done) {
+  watch::Ticker ticker(base::monotonic_ns(), loop.period_ns, loop.duration_ns);
+  for (uint64_t done = 0;
+       !ticker.is_over() && (!loop.count || done < *loop.count); ++done) {
     const watch::Ticker::Tick tick = ticker.next(base::monotonic_ns());
-    if (loop.duration_ns && tick.due_ns - start_ns > *loop.duration_ns) break;
     if (signals.wait_until(tick.due_ns) == watch::WaitEnd::Stop) break;
     base::Status status = read_once(source, printer);
     if (!status) return status;

@@ -12,13 +12,10 @@ class Ticks {
       : source_(source), sink_(sink), clock_(clock) {}
 
   base::Result<LoopResult> run(const LoopOptions& options) {
-    const uint64_t start = clock_.now_ns();
-    Ticker ticker(start, options.period_ns);
-    while (!options.count || result_.tick_count < *options.count) {
+    Ticker ticker(clock_.now_ns(), options.period_ns, options.duration_ns);
+    while (!ticker.is_over() &&
+           (!options.count || result_.tick_count < *options.count)) {
       const Ticker::Tick tick = ticker.next(clock_.now_ns());
-      if (options.duration_ns && tick.due_ns - start >= *options.duration_ns) {
-        break;
-      }
       result_.missed_count += tick.missed_count;
       base::Result<bool> goes_on = take_tick(tick.due_ns);
       if (!goes_on) return goes_on.error();
@@ -68,32 +65,41 @@ class Ticks {
 
 }  // namespace
 
-Ticker::Ticker(uint64_t start_ns, uint64_t period_ns)
-    : start_ns_(start_ns), period_ns_(period_ns) {}
+Ticker::Ticker(uint64_t start_ns, uint64_t period_ns,
+               std::optional<uint64_t> duration_ns)
+    : start_ns_(start_ns), period_ns_(period_ns), duration_ns_(duration_ns) {}
 
 Ticker::Tick Ticker::next(uint64_t now_ns) {
   Tick tick;
   const uint64_t passed = now_ns > start_ns_ ? now_ns - start_ns_ : 0;
   // A tick is missed once the one after it is due as well.
-  const uint64_t current = passed / period_ns_;
+  uint64_t current = passed / period_ns_;
+  if (duration_ns_ && passed >= *duration_ns_) {
+    current = (*duration_ns_ + period_ns_ - 1) / period_ns_;
+  }
   if (current > next_index_) {
     tick.missed_count = current - next_index_;
+    tick.first_missed_ns = start_ns_ + next_index_ * period_ns_;
     next_index_ = current;
   }
-  tick.due_ns = start_ns_ + next_index_ * period_ns_;
+  uint64_t since_start_ns = next_index_ * period_ns_;
+  if (duration_ns_ && since_start_ns >= *duration_ns_) {
+    since_start_ns = *duration_ns_;
+    is_over_ = true;
+  }
+  tick.due_ns = start_ns_ + since_start_ns;
   ++next_index_;
   return tick;
 }
 
 std::vector<model::MissedTick> missed_ticks(const Ticker::Tick& tick,
-                                            uint64_t period_ns,
-                                            uint64_t count) {
+                                            uint64_t period_ns) {
   constexpr uint64_t kMostRows = 100;
   std::vector<model::MissedTick> missed;
-  const uint64_t rows = std::min(count, kMostRows);
+  const uint64_t rows = std::min(tick.missed_count, kMostRows);
   for (uint64_t i = 0; i < rows; ++i) {
-    missed.push_back({tick.due_ns - (tick.missed_count - i) * period_ns,
-                      i + 1 == rows ? count - i : 1,
+    missed.push_back({tick.first_missed_ns + i * period_ns,
+                      i + 1 == rows ? tick.missed_count - i : 1,
                       "reading took longer than the interval"});
   }
   return missed;

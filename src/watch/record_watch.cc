@@ -20,17 +20,12 @@ class RecordLoop {
   base::Result<RecordResult> run() {
     start_ns_ = hooks_.now_ns();
     start_cpu_ns_ = base::own_cpu_ns();
-    Ticker ticker(start_ns_, options_.period_ns);
+    Ticker ticker(start_ns_, options_.period_ns, options_.duration_ns);
     uint64_t tick_count = 0;
-    while (!options_.count || tick_count < *options_.count) {
+    while (!ticker.is_over() &&
+           (!options_.count || tick_count < *options_.count)) {
       const Ticker::Tick tick = ticker.next(hooks_.now_ns());
-      const uint64_t since_start_ns = tick.due_ns - start_ns_;
-      if (options_.duration_ns && since_start_ns >= *options_.duration_ns) {
-        note_missed(tick, (since_start_ns - *options_.duration_ns) /
-                              options_.period_ns);
-        break;
-      }
-      note_missed(tick, 0);
+      note_missed(tick);
       base::Result<bool> goes_on = take_tick(tick.due_ns);
       if (!goes_on) return goes_on.error();
       if (!*goes_on) break;
@@ -69,13 +64,9 @@ class RecordLoop {
   }
 
  private:
-  // Of those right before the tick the last `beyond` lie behind the end.
-  void note_missed(const Ticker::Tick& tick, uint64_t beyond) {
-    const uint64_t count =
-        tick.missed_count - std::min(tick.missed_count, beyond);
-    result_.last.missed_count += count;
-    for (model::MissedTick& missed :
-         missed_ticks(tick, options_.period_ns, count))
+  void note_missed(const Ticker::Tick& tick) {
+    result_.last.missed_count += tick.missed_count;
+    for (model::MissedTick& missed : missed_ticks(tick, options_.period_ns))
       missed_.push_back(std::move(missed));
   }
 

@@ -33,8 +33,7 @@ uint64_t TopRecorder::file_bytes() const {
 }
 
 void TopRecorder::note_missed(const Ticker::Tick& tick, uint64_t period_ns) {
-  for (model::MissedTick& missed :
-       missed_ticks(tick, period_ns, tick.missed_count))
+  for (model::MissedTick& missed : missed_ticks(tick, period_ns))
     missed_.push_back(std::move(missed));
 }
 

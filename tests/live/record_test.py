@@ -418,6 +418,18 @@ class Ends(Folder):
             self.assertLess(time.monotonic() - start, 5)
             self.assertGreaterEqual(self.tick_count(), 3)
 
+    def test_a_duration_lasts_and_ends_with_a_sample(self):
+        with Python("pass") as work:
+            self.assertEqual(
+                self.recorder(work.pid, "--duration", "1s", interval="700ms").wait(), 0)
+            first, last = self.query("SELECT min(monotonic_ns), max(monotonic_ns) FROM tick")[0]
+            self.assertGreaterEqual(last - first, 0.99e9)
+            for command in (["get", "-w", work.pid], ["system"]):
+                start = time.monotonic()
+                lines = run(*command, "--duration", "1s", "--csv").stdout.splitlines()
+                self.assertGreaterEqual(time.monotonic() - start, 1, command)
+                self.assertEqual(len(lines), 1 + 2, lines)
+
     def test_ticks_have_no_gap_and_missed_ones_are_told(self):
         with Python("pass") as work:
             self.recorder(work.pid, "--count", 40, interval="20ms").wait()

@@ -142,17 +142,30 @@ TEST_F(Loop, OfACountOfNoneReadsNothing) {
 TEST_F(Loop, EndsAfterItsDuration) {
   const LoopResult result = result_of(std::nullopt, 250);
   EXPECT_EQ(result.end, LoopEnd::Completed);
+  EXPECT_EQ(source_.asked_at, (std::vector<uint64_t>{0, 100, 200, 250}))
+      << "the last tick is at the end, on the grid or not";
+}
+
+TEST_F(Loop, HasOneTickAtTheEndOfItsDuration) {
+  result_of(std::nullopt, 200);
   EXPECT_EQ(source_.asked_at, (std::vector<uint64_t>{0, 100, 200}));
 }
 
-TEST_F(Loop, HasNoTickAtTheEndOfItsDuration) {
-  result_of(std::nullopt, 200);
-  EXPECT_EQ(source_.asked_at, (std::vector<uint64_t>{0, 100}));
+TEST_F(Loop, LastsItsDurationWhereThatIsShorterThanThePeriod) {
+  result_of(std::nullopt, 30);
+  EXPECT_EQ(source_.asked_at, (std::vector<uint64_t>{0, 30}));
+}
+
+TEST_F(Loop, TakesOneSampleWhenItsTimeIsOverBeforeATick) {
+  source_.costs = {470};
+  const LoopResult result = result_of(std::nullopt, 250);
+  EXPECT_EQ(source_.asked_at, (std::vector<uint64_t>{0, 470}));
+  EXPECT_EQ(result.missed_count, 2U) << "100 and 200";
 }
 
 TEST_F(Loop, EndsAtWhatComesFirstOfCountAndDuration) {
   EXPECT_EQ(result_of(2, 1000).tick_count, 2U);
-  EXPECT_EQ(result_of(1000, 250).tick_count, 3U);
+  EXPECT_EQ(result_of(1000, 250).tick_count, 4U);
 }
 
 TEST_F(Loop, StopsWhenAskedTo) {

@@ -93,18 +93,20 @@ TEST(Record, TellsOfMissedTicksBeforeASignal) {
 
 TEST(Record, TellsOfMissedTicksBeforeTheEndOfItsTime) {
   // Ticks at 200, 300 and 400 would have been of it, those behind would not.
-  const Recorded recorded = record_until({0, 950}, 500);
+  const Recorded recorded = record_until({0, 950, 950}, 500);
   EXPECT_EQ(recorded.result.end, LoopEnd::Completed);
-  EXPECT_EQ(recorded.before.size(), 2U);
-  EXPECT_EQ(count_of(recorded.after), 3U);
-  ASSERT_FALSE(recorded.after.empty());
-  EXPECT_EQ(recorded.after.front().due_monotonic_ns, 200U);
-  EXPECT_EQ(recorded.after.back().due_monotonic_ns, 400U);
+  ASSERT_EQ(recorded.before.size(), 3U) << "the last is that of the end";
+  EXPECT_EQ(count_of(recorded.before[2]), 3U);
+  ASSERT_FALSE(recorded.before[2].empty());
+  EXPECT_EQ(recorded.before[2].front().due_monotonic_ns, 200U);
+  EXPECT_EQ(recorded.before[2].back().due_monotonic_ns, 400U);
   EXPECT_EQ(recorded.result.last.missed_count, 3U);
 }
 
 TEST(Record, TellsOfNoTicksBehindTheEndOfItsTime) {
-  const Recorded recorded = record_until({0, 950}, 200);
+  const Recorded recorded = record_until({0, 950, 950}, 200);
+  ASSERT_EQ(recorded.before.size(), 3U);
+  EXPECT_TRUE(recorded.before[2].empty());
   EXPECT_TRUE(recorded.after.empty());
   EXPECT_EQ(recorded.result.last.missed_count, 0U);
 }
