@@ -256,6 +256,7 @@ base::Result<watch::TopFeedOptions> feed_options(
   feed.budget = options.budget;
   feed.budget.period_ns = options.period_ns;
   feed.budget.stall_ns = kStallNs;
+  feed.budget.allows_stall |= !roots.is_local;
   feed.users = user_labels(roots);
   feed.trace.tells_before = true;
   std::string targets = "every process";

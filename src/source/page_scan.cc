@@ -3,6 +3,8 @@
 #include <array>
 #include <cerrno>
 
+#include "source/reader_pause.h"
+
 namespace tidemark::source {
 namespace {
 
@@ -19,7 +21,7 @@ void count(const PageRegion& region, PageCount& sum) {
 }
 
 base::Result<PageCount> scan_range(int pagemap, uint64_t start, uint64_t end,
-                                   uint64_t most_pages) {
+                                   uint64_t most_pages, ReaderPause& pause) {
   std::array<PageRegion, kRegions> regions;
   PageCount sum;
   while (start < end) {
@@ -43,6 +45,7 @@ base::Result<PageCount> scan_range(int pagemap, uint64_t start, uint64_t end,
       count(regions[i], sum);
     if (scan.walk_end <= start) break;
     start = scan.walk_end;
+    if (most_pages > 0) pause.after_call();
   }
   return sum;
 }
@@ -70,6 +73,7 @@ base::Result<std::vector<PageCount>> scan_pages(
   base::Result<base::Fd> pagemap = base::open_file_at(process, "pagemap");
   if (!pagemap) return pagemap.error();
   std::vector<PageCount> counts;
+  ReaderPause pause;
   counts.reserve(mappings.size());
   constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
   for (const model::Mapping& mapping : mappings) {
@@ -79,7 +83,7 @@ base::Result<std::vector<PageCount>> scan_pages(
     }
     base::Result<PageCount> pages =
         scan_range(pagemap->get(), mapping.start_address, mapping.end_address,
-                   most_pages_per_call);
+                   most_pages_per_call, pause);
     if (!pages) return pages.error();
     counts.push_back(*pages);
   }

@@ -23,14 +23,17 @@ bool looks_like_proc(const base::Directory& directory) {
          });
 }
 
+bool is_procfs(const base::Directory& directory) {
+  struct statfs info {};
+  return ::fstatfs(directory.fd.get(), &info) == 0 &&
+         info.f_type == PROC_SUPER_MAGIC;
+}
+
 // The procfs mounted at /proc, whatever path leads to it.
 bool is_live_proc(const base::Directory& directory) {
-  struct statfs info {};
   struct stat here {};
   struct stat live {};
-  return ::fstatfs(directory.fd.get(), &info) == 0 &&
-         info.f_type == PROC_SUPER_MAGIC &&
-         ::fstat(directory.fd.get(), &here) == 0 &&
+  return ::fstat(directory.fd.get(), &here) == 0 &&
          ::stat(kDefaultProc, &live) == 0 && here.st_dev == live.st_dev;
 }
 
@@ -55,8 +58,9 @@ base::Result<Roots> open_roots(const std::string& proc_path) {
         path + " is no proc tree: no process and no meminfo in it",
         "--proc and PROCFS name a directory like /proc");
   }
-  const bool is_live = is_live_proc(*proc);
-  return Roots{std::move(*proc), is_live};
+  const bool is_local = is_procfs(*proc);
+  const bool is_live = is_local && is_live_proc(*proc);
+  return Roots{std::move(*proc), is_live, is_local};
 }
 
 }  // namespace tidemark::source

@@ -15,6 +15,9 @@ struct Roots {
   // The running kernel's own procfs, seen from here. A copied tree or the
   // host's /proc mounted into a container is not.
   bool is_live = false;
+  // A procfs of the running kernel, be it another than /proc: whose files we
+  // read waits for us. No reading of a copy or an sshfs mount stalls anybody.
+  bool is_local = false;
 };
 
 // `proc_path` empty: the variable PROCFS, then /proc. Refuses a directory that

@@ -1,20 +1,11 @@
 // Streams /proc/PID/smaps through the parser.
 #pragma once
 
-#include <cstdint>
-
 #include "base/file.h"
 #include "base/result.h"
 #include "parse/smaps.h"
 
 namespace tidemark::source {
-
-// What reading cost. One read() holds the lock that the process's own mmap
-// calls wait for, so the longest of them is the stall it may have felt.
-struct ReadCost {
-  uint64_t total_ns = 0;
-  uint64_t longest_call_ns = 0;
-};
 
 // Keeps the layout the parser has learned, so one reader serves a whole walk.
 class SmapsReader {
@@ -24,8 +15,7 @@ class SmapsReader {
   // middle of a block is kept for the next read. The visited mapping is used
   // again: copy what is to stay.
   base::Status read(const base::Directory& process,
-                    const parse::MappingVisitor& visit,
-                    ReadCost* cost = nullptr);
+                    const parse::MappingVisitor& visit);
 
  private:
   parse::SmapsParser parser_;

@@ -86,7 +86,7 @@ base::Status remove_trace_instance(const std::string& name) {
   base::Result<base::Directory> proc = base::open_directory("/proc");
   if (!proc) return proc.error();
   base::Result<base::Directory> tracefs =
-      open_tracefs(Roots{std::move(*proc), true});
+      open_tracefs(Roots{std::move(*proc), true, true});
   if (!tracefs) return tracefs.error();
   base::Result<base::Directory> instances =
       base::open_directory_at(*tracefs, "instances");

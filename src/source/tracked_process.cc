@@ -199,21 +199,19 @@ void TrackedProcess::set_detail(model::DetailTier tier, model::Process& out) {
 
 base::Status TrackedProcess::read_full(SmapsReader& reader,
                                        model::Process& out) {
-  cost_ = ReadCost();
+  const uint64_t cpu_before_ns = base::thread_cpu_ns();
   if (!out.mappings.value) out.mappings.value.emplace();
   std::vector<Mapping>& mappings = *out.mappings.value;
   size_t count = 0;
-  base::Status status = reader.read(
-      directory_,
-      [&](const Mapping& mapping) {
-        if (count < mappings.size()) {
-          mappings[count] = mapping;
-        } else {
-          mappings.push_back(mapping);
-        }
-        ++count;
-      },
-      &cost_);
+  base::Status status = reader.read(directory_, [&](const Mapping& mapping) {
+    if (count < mappings.size()) {
+      mappings[count] = mapping;
+    } else {
+      mappings.push_back(mapping);
+    }
+    ++count;
+  });
+  last_cpu_ns_ = base::thread_cpu_ns() - cpu_before_ns;
   mappings.resize(count);
   if (status && count == 0) {
     status = base::fail(is_live_ ? ErrorKind::Gone : ErrorKind::NotFound,
@@ -231,8 +229,7 @@ base::Status TrackedProcess::read_full(SmapsReader& reader,
 }
 
 base::Status TrackedProcess::read_scan(model::Process& out) {
-  cost_ = ReadCost();
-  const uint64_t started_ns = base::monotonic_ns();
+  const uint64_t cpu_before_ns = base::thread_cpu_ns();
   base::Status status = base::read_file_at(directory_, "maps", buffer_);
   if (!status) return status;
   base::Result<std::vector<Mapping>> mappings = parse::parse_maps(buffer_);
@@ -249,7 +246,7 @@ base::Status TrackedProcess::read_scan(model::Process& out) {
   }
   out.mappings = model::known(std::move(*mappings));
   set_detail(model::DetailTier::Scan, out);
-  cost_.total_ns = base::monotonic_ns() - started_ns;
+  last_cpu_ns_ = base::thread_cpu_ns() - cpu_before_ns;
   return base::Ok{};
 }
 

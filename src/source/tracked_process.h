@@ -44,7 +44,9 @@ class TrackedProcess {
   // Unsupported before 6.7. Holds the process's lock for 512 pages at a time.
   base::Status read_scan(model::Process& out);
 
-  const ReadCost& last_cost() const { return cost_; }
+  // CPU time of the last reading of mappings: for so long at most it kept the
+  // process from its own map. Wall time would count what we waited ourselves.
+  uint64_t last_cpu_ns() const { return last_cpu_ns_; }
 
  private:
   TrackedProcess() = default;
@@ -67,7 +69,7 @@ class TrackedProcess {
   uint64_t reading_count_ = 0;
   bool has_identity_ = false;
   bool has_new_image_ = true;
-  ReadCost cost_;
+  uint64_t last_cpu_ns_ = 0;
   // Threads and images of the last mappings, read again when those change.
   model::Reading<std::vector<model::Thread>> threads_;
   std::vector<model::ImageSpan> images_;

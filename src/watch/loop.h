@@ -61,6 +61,7 @@ enum class LoopEnd {
   Completed,   // count or duration reached
   Stopped,     // by a signal
   TargetGone,  // the source has nothing left to read
+  Denied,      // it may not read what it was made for
 };
 
 struct LoopResult {

@@ -33,6 +33,15 @@ bool can_have_detail(ProcessState state) {
   return state != ProcessState::Zombie && state != ProcessState::KernelThread;
 }
 
+uint64_t small_bytes(const Mapping& mapping) {
+  const model::SmapsFields& fields = mapping.fields;
+  const uint64_t resident = fields.get_or_zero(SmapsField::Rss);
+  return resident -
+         std::min(resident, fields.get_or_zero(SmapsField::AnonHugePages) +
+                                fields.get_or_zero(SmapsField::ShmemPmdMapped) +
+                                fields.get_or_zero(SmapsField::FilePmdMapped));
+}
+
 bool has_memory(ProcessState state) {
   return can_have_detail(state) && state != ProcessState::Gone;
 }
@@ -48,7 +57,7 @@ RecordSource::RecordSource(const source::Roots& roots,
       cgroups_(source::CgroupHierarchy::find(roots)),
       reader_(roots_, cgroups_, {}),
       budget_(budget) {
-  // Before the first process is barred: what is noted then must be true.
+  // Before the first process is not read: what is noted then must be true.
   if (!source::can_scan_pages(roots.proc)) budget_.forget_scan();
 }
 
@@ -180,6 +189,7 @@ void RecordSource::read_counters(model::Sample& sample) {
       at->second.detail.size_bytes = statm ? statm->size_pages * page : 0;
       ++at;
     } else {
+      count(at->second, gone_);
       at = tracked_.erase(at);
     }
   }
@@ -187,15 +197,15 @@ void RecordSource::read_counters(model::Sample& sample) {
 }
 
 void RecordSource::note_stall(Tracked& tracked, model::Sample& sample) const {
-  if (tracked.detail.is_barred == tracked.was_barred) return;
-  tracked.was_barred = tracked.detail.is_barred;
-  std::string said = "smaps is read again: it would stall it no longer";
-  if (tracked.was_barred) {
-    said = "smaps not read: one read would stall it " +
+  if (tracked.detail.is_expensive == tracked.was_expensive) return;
+  tracked.was_expensive = tracked.detail.is_expensive;
+  std::string said = "smaps is read as usual: it would stall it no longer";
+  if (tracked.was_expensive) {
+    said = "smaps is read seldom: one read would stall it " +
            base::long_duration(budget_.predicted_hold_ns(tracked.detail)) +
            ", allowed are " + base::long_duration(budget_options_.stall_ns) +
-           (budget_.has_scan() ? "; its pages are scanned instead"
-                               : "; this kernel cannot scan pages instead");
+           (budget_.has_scan() ? "; its pages are scanned between"
+                               : "; this kernel cannot scan pages between");
   }
   sample.notes.push_back({tracked.process.id(), std::move(said)});
 }
@@ -223,6 +233,50 @@ void RecordSource::note_plan(const std::vector<DetailState*>& states,
   sample.notes.push_back({{}, std::move(said)});
 }
 
+// Once for all, and again when they have become many more.
+void RecordSource::note_unreadable(model::Sample& sample) {
+  uint64_t unreadable = 0;
+  uint64_t all = 0;
+  for (const auto& [pid, tracked] : tracked_) {
+    all += tracked.has_memory ? 1 : 0;
+    unreadable += tracked.is_unreadable ? 1 : 0;
+  }
+  if (unreadable <= 2 * noted_unreadable_) return;
+  noted_unreadable_ = unreadable;
+  sample.notes.push_back(
+      {{},
+       "only counters of " + std::to_string(unreadable) + " of " +
+           std::to_string(all) +
+           " processes are recorded: " + unreadable_because_});
+}
+
+void RecordSource::count(const Tracked& tracked, DetailTally& tally) {
+  if (!tracked.has_memory) return;
+  ++tally.process_count;
+  if (tracked.is_unreadable) {
+    ++tally.unreadable_count;
+  } else if (tracked.was_seldom) {
+    ++tally.seldom_count;
+  }
+}
+
+DetailTally RecordSource::tally() const {
+  DetailTally tally = gone_;
+  for (const auto& [pid, tracked] : tracked_)
+    count(tracked, tally);
+  return tally;
+}
+
+bool RecordSource::is_denied() const {
+  bool is_any = false;
+  for (const auto& [pid, tracked] : tracked_) {
+    if (!tracked.is_target || !tracked.has_memory) continue;
+    if (tracked.process.process().state != ProcessState::Denied) return false;
+    is_any = true;
+  }
+  return is_any;
+}
+
 void RecordSource::plan_detail(model::Sample& sample) {
   if (!budget_.is_plan_due(tracked_.size())) return;
   std::vector<DetailState*> states;
@@ -233,6 +287,14 @@ void RecordSource::plan_detail(model::Sample& sample) {
   }
   budget_.plan(states);
   note_plan(states, sample);
+  if (!budget_options_.prefers_whole || budget_.is_whole() == was_whole_)
+    return;
+  was_whole_ = budget_.is_whole();
+  sample.notes.push_back(
+      {{},
+       was_whole_ ? "all is read in full at every tick again"
+                  : "reading all in full takes more than 10 % of the interval: "
+                    "within the budget from here on"});
 }
 
 void RecordSource::read_detail(Tracked& tracked, DetailTier tier,
@@ -245,18 +307,25 @@ void RecordSource::read_detail(Tracked& tracked, DetailTier tier,
         status.error().kind == ErrorKind::Unsupported) {
       budget_.forget_scan();
     }
+    const ProcessState state = tracked.process.process().state;
+    tracked.is_unreadable =
+        state == ProcessState::Denied || state == ProcessState::Failed;
+    if (tracked.is_unreadable && unreadable_because_.empty()) {
+      unreadable_because_ = status.error().what;
+    }
     if (!out.mappings) return;
     out.mappings = model::unknown<std::vector<Mapping>>(status.error().what);
     return;
   }
+  tracked.is_unreadable = false;
   DetailMeasure measure;
-  measure.total_ns = tracked.process.last_cost().total_ns;
-  measure.longest_call_ns = tracked.process.last_cost().longest_call_ns;
+  measure.cpu_ns = tracked.process.last_cpu_ns();
   measure.mapping_count = out.mappings->size();
   uint64_t pss = 0;
   for (const Mapping& mapping : *out.mappings) {
-    measure.largest_bytes = std::max(
-        measure.largest_bytes, mapping.fields.get_or_zero(SmapsField::Rss));
+    const uint64_t small = small_bytes(mapping);
+    measure.small_bytes += small;
+    measure.largest_bytes = std::max(measure.largest_bytes, small);
     pss += mapping.fields.get_or_zero(SmapsField::Pss) +
            model::hugetlb_bytes(mapping.fields).value_or(0);
   }
@@ -272,6 +341,8 @@ void RecordSource::read_process(Tracked& tracked, model::Process& out,
   if (can_have_detail(process.state)) {
     tier = budget_.choose(tracked.detail, is_urgent);
     note_stall(tracked, sample);
+    tracked.has_memory = true;
+    tracked.was_seldom |= tier != DetailTier::Full;
   }
   if (tier != DetailTier::Counters) {
     read_detail(tracked, tier, out);
@@ -339,12 +410,14 @@ base::Status RecordSource::collect(model::Sample& sample) {
   plan_detail(sample);
   size_t index = 0;
   pss_bytes_ = 0;
+  unreadable_because_.clear();
   for (auto& [pid, tracked] : tracked_) {
     read_process(tracked, sample.processes[index++], sample);
     // What has ended holds nothing any more, though it is still listed.
     if (!has_memory(tracked.process.process().state)) tracked.pss_bytes = 0;
     pss_bytes_ += tracked.pss_bytes;
   }
+  note_unreadable(sample);
   read_machine_parts(sample);
   sample.ended_monotonic_ns = base::monotonic_ns();
   ++collect_count_;

@@ -33,6 +33,13 @@ struct RecordSelection {
   bool until_exit = true;  // Gone once none of the chosen is left
 };
 
+// How closely processes were read, over the whole recording.
+struct DetailTally {
+  uint64_t process_count = 0;     // of those that have memory
+  uint64_t unreadable_count = 0;  // whose mappings may or can not be read
+  uint64_t seldom_count = 0;      // not read in full in some tick
+};
+
 class RecordSource : public model::Source {
  public:
   RecordSource(const source::Roots& roots, RecordSelection selection,
@@ -46,6 +53,9 @@ class RecordSource : public model::Source {
   // PSS of the last detail of all that live, for the progress line.
   uint64_t pss_bytes() const { return pss_bytes_; }
   size_t process_count() const { return tracked_.size(); }
+  DetailTally tally() const;
+  // None of those that were chosen lets its mappings be read.
+  bool is_denied() const;
   std::vector<int32_t> pids() const;
 
  private:
@@ -56,7 +66,10 @@ class RecordSource : public model::Source {
     DetailState detail;
     bool is_target = false;  // chosen itself, not followed to
     uint64_t pss_bytes = 0;
-    bool was_barred = false;  // as the last note about it says
+    bool was_expensive = false;  // as the last note about it says
+    bool has_memory = false;
+    bool is_unreadable = false;
+    bool was_seldom = false;
   };
 
   base::Status find_processes();
@@ -66,6 +79,7 @@ class RecordSource : public model::Source {
   void add_descendants();
   void add(int32_t pid, bool is_target);
   void read_counters(model::Sample& sample);
+  static void count(const Tracked& tracked, DetailTally& tally);
   void read_process(Tracked& tracked, model::Process& out,
                     model::Sample& sample);
   void read_detail(Tracked& tracked, model::DetailTier tier,
@@ -74,6 +88,7 @@ class RecordSource : public model::Source {
   void note_plan(const std::vector<DetailState*>& states,
                  model::Sample& sample);
   void note_stall(Tracked& tracked, model::Sample& sample) const;
+  void note_unreadable(model::Sample& sample);
   void read_machine_parts(model::Sample& sample);
   bool has_target() const;
 
@@ -90,6 +105,10 @@ class RecordSource : public model::Source {
   uint64_t collect_count_ = 0;
   uint64_t pss_bytes_ = 0;
   uint32_t noted_step_ = 1;  // the largest, as the last note says
+  bool was_whole_ = true;    // as the last note says
+  uint64_t noted_unreadable_ = 0;
+  std::string unreadable_because_;  // of the first of the tick
+  DetailTally gone_;
   bool is_new_high_ = false;
   bool has_had_target_ = false;
 };

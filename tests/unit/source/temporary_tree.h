@@ -115,7 +115,7 @@ class TemporaryTree {
   static source::Roots open(const std::string& path, bool is_live) {
     base::Result<base::Directory> directory = base::open_directory(path);
     EXPECT_TRUE(directory) << directory.error().what;
-    return {std::move(*directory), is_live};
+    return {std::move(*directory), is_live, is_live};
   }
 
  private:

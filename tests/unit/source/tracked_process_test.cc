@@ -166,7 +166,7 @@ TEST(TrackedProcess, UsesTheMemoryOfOldMappingsAgain) {
   ASSERT_TRUE(tracked.process->read_full(reader, out));
   EXPECT_LT(out.mappings->size(), 5000U) << "what was there before is gone";
   EXPECT_EQ(out.tier, model::DetailTier::Full);
-  EXPECT_GT(tracked.process->last_cost().total_ns, 0U);
+  EXPECT_GT(tracked.process->last_cpu_ns(), 0U);
 }
 
 TEST(TrackedProcess, SaysOfWhatItMayNotReadThatItIsDenied) {
