@@ -27,6 +27,7 @@ void sum_ticks(const std::vector<model::RecordedTick>& ticks,
     report.longest_read_ns = std::max(report.longest_read_ns, tick.read_ns);
     report.oldest_detail_ticks =
         std::max(report.oldest_detail_ticks, tick.oldest_detail_ticks);
+    if (tick.cpu_ns) report.cpu_ns = tick.cpu_ns;
     if (tick.oldest_detail_ticks > 0) ++report.stale_tick_count;
   }
 }

@@ -38,6 +38,8 @@ struct Sample {
   uint64_t started_realtime_ns = 0;
   uint64_t started_monotonic_ns = 0;
   uint64_t ended_monotonic_ns = 0;
+  // CPU time of the reader since it began; empty where nobody measured it.
+  std::optional<uint64_t> own_cpu_ns;
   bool is_new_high = false;     // taken because memory rose, not by the clock
   bool reader_is_root = false;  // a denied read then is not for want of it
   std::optional<Machine> machine;

@@ -284,6 +284,7 @@ base::Status Recorder::Writer::write_tick(const Sample& sample) {
   row.bind(5, oldest);
   row.bind(6, undetailed);
   row.bind(7, scanned);
+  row.bind(8, sample.own_cpu_ns);
   return row.run();
 }
 

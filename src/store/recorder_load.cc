@@ -21,7 +21,7 @@ base::Status Recorder::Writer::prepare() {
   for (size_t i = 0; i < kCgroupColumns; ++i)
     cgroup += ",?";
   const std::pair<Statement*, std::string> wanted[] = {
-      {&all.tick, "INSERT INTO tick VALUES(?,?,?,?,?,?,?,?)"},
+      {&all.tick, "INSERT INTO tick VALUES(?,?,?,?,?,?,?,?,?)"},
       {&all.missed,
        "INSERT INTO missed_tick(before_tick, monotonic_ns, count, because) "
        "VALUES(?,?,?,?)"},

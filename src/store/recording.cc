@@ -70,8 +70,11 @@ base::Status Recording::Reader::load_details() {
 base::Status Recording::Reader::load_ticks(const std::string& filter) {
   has_all_ticks_ = filter.empty();
   bool is_sane = true;
+  base::Result<int64_t> version = database_.integer("PRAGMA user_version");
+  if (!version) return version.error();
+  constexpr int64_t kFirstWithCpu = 2;
   base::Status status =
-      database_.set_filter("take_tick", 8, [&](std::span<const int64_t> row) {
+      database_.set_filter("take_tick", 9, [&](std::span<const int64_t> row) {
         model::RecordedTick tick;
         tick.id = row[0];
         is_sane &= tick.id >= 0 && tick.id <= kLastTick;
@@ -82,6 +85,7 @@ base::Status Recording::Reader::load_ticks(const std::string& filter) {
         tick.oldest_detail_ticks = static_cast<uint64_t>(row[5]);
         tick.undetailed_count = static_cast<uint64_t>(row[6]);
         tick.scanned_count = static_cast<uint64_t>(row[7]);
+        if (row[8] >= 0) tick.cpu_ns = static_cast<uint64_t>(row[8]);
         ticks_.push_back(tick);
         return false;
       });
@@ -89,7 +93,9 @@ base::Status Recording::Reader::load_ticks(const std::string& filter) {
   status = database_.execute(
       "SELECT id FROM tick WHERE " + filter +
       "take_tick(id, state, utc_ns, monotonic_ns, "
-      "read_ns, oldest_detail, undetailed, scanned) ORDER BY id");
+      "read_ns, oldest_detail, undetailed, scanned, " +
+      (*version >= kFirstWithCpu ? "ifnull(cpu_ns, -1)" : "-1") +
+      ") ORDER BY id");
   if (status && !is_sane) return damaged("an absurd tick");
   return status;
 }

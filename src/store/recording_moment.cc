@@ -30,6 +30,7 @@ void fill_times(const model::RecordedTick& tick, Sample& sample) {
   sample.started_monotonic_ns = tick.monotonic_ns;
   sample.ended_monotonic_ns = tick.monotonic_ns + tick.read_ns;
   sample.is_new_high = tick.is_new_high;
+  sample.own_cpu_ns = tick.cpu_ns;
 }
 
 void fill_head(const RecordedProcess& recorded, int64_t tick,

@@ -22,7 +22,7 @@ CREATE TABLE recording(
 CREATE TABLE tick(
   id INTEGER PRIMARY KEY, state INT NOT NULL, utc_ns INT NOT NULL,
   monotonic_ns INT NOT NULL, read_ns INT NOT NULL, oldest_detail INT NOT NULL,
-  undetailed INT NOT NULL, scanned INT NOT NULL) STRICT;
+  undetailed INT NOT NULL, scanned INT NOT NULL, cpu_ns INT) STRICT;
 CREATE TABLE missed_tick(
   id INTEGER PRIMARY KEY, before_tick INT NOT NULL, monotonic_ns INT NOT NULL,
   count INT NOT NULL, because TEXT NOT NULL) STRICT;
@@ -115,7 +115,7 @@ CREATE VIEW ticks AS
     strftime('%Y-%m-%dT%H:%M:%S', utc_ns / 1000000000, 'unixepoch') ||
       printf('.%09dZ', utc_ns % 1000000000) AS utc,
     oldest_detail AS oldest_detail_ticks, undetailed AS undetailed_processes,
-    scanned AS scanned_processes
+    scanned AS scanned_processes, cpu_ns AS recorder_cpu_ns
   FROM tick;
 
 CREATE VIEW missed_ticks AS

@@ -51,6 +51,7 @@ class RecordLoop {
     if (!status) return status;
     sample->ended_monotonic_ns = base::monotonic_ns();
     sample->missed_before = std::exchange(missed_, {});
+    sample->own_cpu_ns = base::own_cpu_ns() - start_cpu_ns_;
     writer_.give(std::move(sample));
     ++result_.last.sample_count;
     return base::Ok{};
@@ -114,6 +115,8 @@ class RecordLoop {
     const uint64_t cost_ns =
         sample->ended_monotonic_ns - sample->started_monotonic_ns;
     sample->missed_before = std::exchange(missed_, {});
+    sample->own_cpu_ns = base::own_cpu_ns() - start_cpu_ns_;
+    if (hooks_.read) hooks_.read(*sample);
     writer_.give(std::move(sample));
     ++result_.last.sample_count;
     tell(cost_ns);
@@ -124,6 +127,7 @@ class RecordLoop {
     RecordProgress& last = result_.last;
     last.elapsed_ns = hooks_.now_ns() - start_ns_;
     last.cpu_ns = base::own_cpu_ns() - start_cpu_ns_;
+    last.read_ns += cost_ns;
     last.peak_pss_bytes = std::max(last.peak_pss_bytes, source_.pss_bytes());
     last.is_paused = writer_.is_paused();
     if (hooks_.sampled) hooks_.sampled(cost_ns);

@@ -18,7 +18,8 @@ struct RecordProgress {
   uint64_t elapsed_ns = 0;
   uint64_t sample_count = 0;
   uint64_t missed_count = 0;
-  uint64_t cpu_ns = 0;  // of our own, since the start
+  uint64_t cpu_ns = 0;   // of our own, since the start
+  uint64_t read_ns = 0;  // that reading took, waiting included
   uint64_t peak_pss_bytes = 0;
   bool is_paused = false;
 };
@@ -27,6 +28,8 @@ struct RecordHooks {
   std::function<uint64_t()> now_ns;
   std::function<WaitEnd(uint64_t)> wait_until;
   std::function<void(const RecordProgress&)> progress;
+  // What the sample says of how it was read.
+  std::function<void(const model::Sample&)> read;
   // What else is recorded on the same clock: adds it to each sample.
   std::function<base::Status(model::Sample&)> add;
   // The same once more when all is over: what it adds is final. Without it

@@ -12,6 +12,7 @@ namespace {
 void begin(model::Sample& sample) {
   sample.started_realtime_ns = base::realtime_ns();
   sample.started_monotonic_ns = base::monotonic_ns();
+  sample.own_cpu_ns = base::own_cpu_ns();
   sample.has_processes = false;
 }
 

@@ -172,12 +172,12 @@ function headlines({ timeline, peak, info }: Reports): Headline[] {
     how: timeline.missed_count > 0 ? `${count(timeline.missed_count)} missed` : `${timeline.tick_count > 1.5 * timeline.elapsed_ns / timeline.period_ns + 2 ? "at least " : ""}every ${duration(timeline.period_ns)}, none missed`,
   });
   if (coming) list.push({ label: "cost", ...coming });
-  else if (info && info.span_ns > 0 && info.read_ns > 0) {
+  else if (info && info.span_ns > 0 && info.cpu_ns) {
     list.push({
       label: "cost",
-      number: percent(info.read_ns, info.span_ns),
+      number: percent(info.cpu_ns, info.span_ns),
       unit: "% of a core",
-      how: `longest reading ${duration(info.longest_read_ns)}`,
+      how: `reading ${percent(info.read_ns, info.span_ns)} % of the time, longest ${duration(info.longest_read_ns)}`,
     });
   } else {
     list.push({ label: "cost", number: "?", unit: "", how: "it was not measured", isUnknown: true });

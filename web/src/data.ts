@@ -181,6 +181,7 @@ export interface Info {
   missed_count: number;
   read_ns: number;
   longest_read_ns: number;
+  cpu_ns?: number | null; // of the recorder; null: it was not measured
   notes: { first_elapsed_ns: number; process: string; text: string; count: number }[];
 }
 

@@ -53,6 +53,7 @@ void write_quality(base::JsonWriter& json, const InfoReport& report) {
   json.end_array();
   json.member("read_ns", report.read_ns);
   json.member("longest_read_ns", report.longest_read_ns);
+  json.member("cpu_ns", report.cpu_ns);
   json.member("oldest_detail_ticks", report.oldest_detail_ticks);
   json.member("stale_sample_count", report.stale_tick_count);
   json.key("notes");

@@ -50,13 +50,24 @@ std::string gaps_text(const InfoReport& report) {
   return text;
 }
 
+uint64_t some_span_ns(const InfoReport& report) {
+  return std::max<uint64_t>(report.span_ns(), 1);
+}
+
 std::string cost_text(const InfoReport& report) {
+  if (!report.cpu_ns) return "? (CPU time was not recorded)";
+  return fmt::format("{} % of a core, {} of CPU time",
+                     base::percent(*report.cpu_ns, some_span_ns(report)),
+                     base::long_duration(*report.cpu_ns));
+}
+
+std::string reading_text(const InfoReport& report) {
   const uint64_t mean =
       report.read_ns / std::max<uint64_t>(report.tick_count, 1);
-  return fmt::format(
-      "reading took {} a sample, {} the longest ({} % of the time)",
-      base::long_duration(mean), base::long_duration(report.longest_read_ns),
-      base::percent(report.read_ns, std::max<uint64_t>(report.span_ns(), 1)));
+  return fmt::format("{} a sample, {} the longest ({} % of the time)",
+                     base::long_duration(mean),
+                     base::long_duration(report.longest_read_ns),
+                     base::percent(report.read_ns, some_span_ns(report)));
 }
 
 std::string detail_text(const InfoReport& report) {
@@ -146,6 +157,7 @@ std::string head_table(const InfoReport& report, const TextStyle& style) {
   if (report.vms) add("VMs", vms_text(*report.vms));
   if (!info.budget.empty()) add("budget", info.budget);
   add("cost", cost_text(report));
+  add("reading", reading_text(report));
   add("machine",
       fmt::format("{}, Linux {}", info.host.empty() ? "?" : info.host,
                   info.kernel.empty() ? "?" : info.kernel));
