@@ -225,6 +225,9 @@ base::Result<ExitCode> watch_targets(const GetOptions& options,
   if (!options.watch) loop.count = 1;
   std::optional<watch::HighWatch> highs = watch_highs(options, roots, source);
   if (highs) printer.set_highs(&*highs);
+  if (options.watch && !options.as_memstat && !options.in_bytes) {
+    print_note(options.common, "reading in full at every tick");
+  }
   const watch::LoopClock clock = {
       base::monotonic_ns, [&](uint64_t until) {
         const int wake_fd = highs ? highs->fd() : -1;

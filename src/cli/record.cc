@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <utility>
 
+#include "analysis/process_use.h"
 #include "analysis/run_report.h"
 #include "base/clock.h"
 #include "base/escape.h"
@@ -137,17 +139,100 @@ void take_old_form(const source::Roots& roots, RecordCommandOptions& options) {
                                  "in ms");
 }
 
+// Which limits hold, said before anything else.
+std::string rule_words(const watch::BudgetOptions& budget) {
+  if (!budget.is_limited) {
+    return "reading in full at every tick, without a budget";
+  }
+  if (budget.prefers_whole) {
+    return "reading in full at every tick, up to 10 % of a core";
+  }
+  return "reading within " + watch::budget_words(budget) +
+         "; --budget none: in full";
+}
+
+// A tree that is no procfs of this kernel has nobody to stall. One target,
+// looked at each second or less often, is worth a full reading each time.
+void settle_budget(const source::Roots& roots, bool is_single,
+                   RecordCommandOptions& options) {
+  watch::BudgetOptions& budget = options.budget;
+  budget.period_ns = options.loop.period_ns;
+  budget.allows_stall |= !roots.is_local;
+  if (!options.has_budget) {
+    budget.is_limited = roots.is_local;
+    budget.prefers_whole = is_single && budget.period_ns >= base::kNsPerSecond;
+  }
+}
+
+// What is noted while it is read, each kind once.
+class RemarkPrinter {
+ public:
+  explicit RemarkPrinter(const CommonOptions& common) : common_(common) {}
+
+  void print(const model::Sample& sample) {
+    for (const model::ObserverNote& note : sample.notes) {
+      // Numbers differ; what stands before the first is the kind.
+      const std::string kind =
+          note.text.substr(0, note.text.find_first_of("0123456789"));
+      if (!kinds_.insert(kind).second) continue;
+      std::string text = base::visible(note.text);
+      if (note.process.pid > 0) {
+        text = fmt::format("process {}: {}", note.process.pid, text);
+      }
+      print_note(common_, text);
+    }
+    const bool is_denied = std::ranges::any_of(
+        sample.processes, [](const model::Process& process) {
+          return process.state == model::ProcessState::Denied;
+        });
+    if (is_denied && !std::exchange(has_hinted_, true)) print_hint(sample);
+  }
+
+ private:
+  void print_hint(const model::Sample& sample) const {
+    const std::string hint = analysis::denied_hint(sample);
+    if (!hint.empty() && !common_.quiet) {
+      write_stderr("  hint: " + hint + "\n");
+    }
+  }
+
+  const CommonOptions& common_;
+  std::set<std::string> kinds_;
+  bool has_hinted_ = false;
+};
+
+std::string tally_words(const watch::DetailTally& tally) {
+  if (tally.unreadable_count + tally.seldom_count == 0) return "";
+  std::string words =
+      "; of " + base::counted(tally.process_count, "process", "processes");
+  const char* comma = "";
+  if (tally.unreadable_count > 0) {
+    words += fmt::format(" only counters of {}",
+                         base::grouped(tally.unreadable_count));
+    comma = ",";
+  }
+  if (tally.seldom_count > 0) {
+    words += fmt::format("{} {} not in full at every tick", comma,
+                         base::grouped(tally.seldom_count));
+  }
+  return words;
+}
+
 void summarize(const RecordCommandOptions& options,
-               const watch::RecordResult& result) {
+               const watch::RecordResult& result,
+               const watch::DetailTally& tally) {
   const watch::RecordProgress& last = result.last;
   std::string text = fmt::format(
-      "recorded {} sample{} in {} to {} ({}); {} missed, {} % cpu",
+      "recorded {} sample{} in {} to {} ({}); {} missed, {} % cpu, "
+      "reading {} % of the time{}",
       base::grouped(last.sample_count), last.sample_count == 1 ? "" : "s",
       base::long_duration(last.elapsed_ns),
       base::visible(options.common.output_path),
       base::long_size(recording_bytes(options.common.output_path)),
       base::grouped(last.missed_count),
-      base::percent(last.cpu_ns, std::max<uint64_t>(last.elapsed_ns, 1)));
+      base::percent(last.cpu_ns, std::max<uint64_t>(last.elapsed_ns, 1)),
+      base::percent(last.read_ns, std::max<uint64_t>(last.elapsed_ns, 1)),
+      tally_words(tally));
   print_note(options.common, text);
 }
 
@@ -214,6 +299,7 @@ base::Result<watch::RecordResult> record_with(
       store::Recorder::create(options.common.output_path, info,
                               recorder_options);
   if (!recorder) return recorder.error();
+  print_note(options.common, rule_words(options.budget));
   raise_file_limit();
   keep_priority(options.common);
   RecordLine line(options.common, options.common.output_path);
@@ -221,16 +307,27 @@ base::Result<watch::RecordResult> record_with(
   // In a folder the next one takes over where this one cannot go on.
   LimitWatch limit;
   bool is_full = false;
+  // A command that we have started goes on whatever we may read.
+  const bool may_be_denied =
+      !options.allows_denied && !options.everything && options.command.empty();
+  bool is_denied = false;
+  RemarkPrinter remarks(options.common);
+  hooks.read = [&](const model::Sample& sample) {
+    if (!sample.notes.empty()) line.wipe();
+    remarks.print(sample);
+  };
   hooks.progress = [&](const watch::RecordProgress& progress) {
     line.show(progress);
+    is_denied =
+        may_be_denied && progress.sample_count == 1 && source.is_denied();
     if (!options.keep_bytes) return;
     is_full = limit.is_reached(progress.is_paused,
                                has_disk_room(options.common.output_path),
                                progress.elapsed_ns);
   };
-  hooks.wait_until = [&is_full,
+  hooks.wait_until = [&is_full, &is_denied,
                       wait = std::move(hooks.wait_until)](uint64_t until) {
-    return is_full ? watch::WaitEnd::Stop : wait(until);
+    return is_full || is_denied ? watch::WaitEnd::Stop : wait(until);
   };
   add_trace(trace, hooks);
   if (trace != nullptr) trace->go();
@@ -238,11 +335,12 @@ base::Result<watch::RecordResult> record_with(
       watch::record(source, **recorder, options.loop, hooks);
   line.wipe();
   if (result && is_full) result->last.is_paused = false;
-  if (result) summarize(options, *result);
+  if (result) summarize(options, *result, source.tally());
+  if (result && is_denied) result->end = watch::LoopEnd::Denied;
   return result;
 }
 
-base::Result<ExitCode> record_command_line(const RecordCommandOptions& options,
+base::Result<ExitCode> record_command_line(RecordCommandOptions& options,
                                            const source::Roots& roots) {
   if (!roots.is_live) {
     return base::fail(ErrorKind::Misused,
@@ -268,6 +366,7 @@ base::Result<ExitCode> record_command_line(const RecordCommandOptions& options,
     return wait_count > 1 ? command->members() : std::vector<int32_t>();
   };
   selection.until_exit = false;  // the command's end ends the recording
+  settle_budget(roots, true, options);
   watch::RecordSource source(roots, std::move(selection), options.budget);
   base::Status released = base::Ok{};
   watch::RecordHooks hooks;
@@ -333,7 +432,7 @@ NameWait wait_for_names(const RecordCommandOptions& options,
   }
 }
 
-base::Result<ExitCode> record_processes(const RecordCommandOptions& options,
+base::Result<ExitCode> record_processes(RecordCommandOptions& options,
                                         const source::Roots& roots) {
   std::vector<model::ProcessId> ids;
   if (!options.targets.empty()) {
@@ -365,6 +464,11 @@ base::Result<ExitCode> record_processes(const RecordCommandOptions& options,
   selection.everything = options.everything;
   selection.with_descendants = !options.without_children;
   selection.until_exit = !options.stays;
+  // Names that are waited for may be of many in time.
+  settle_budget(
+      roots,
+      ids.size() == 1 && options.names.empty() && options.cgroups.empty(),
+      options);
   watch::RecordSource source(roots, std::move(selection), options.budget);
   std::optional<watch::HighWatch> highs;
   if (roots.is_live && !ids.empty()) {
@@ -391,6 +495,13 @@ base::Result<ExitCode> record_processes(const RecordCommandOptions& options,
       record_with(options, info_of(roots, options, target_words(options, ids)),
                   source, hooks, trace->get());
   if (!result) return result.error();
+  if (result->end == watch::LoopEnd::Denied) {
+    print_error(
+        base::fail(ErrorKind::Denied,
+                   "nothing but counters may be read of what was chosen",
+                   "--allow-denied records those"));
+    return ExitCode::TargetGone;
+  }
   return result->last.is_paused ? ExitCode::Failed : ExitCode::Done;
 }
 
@@ -455,7 +566,6 @@ base::Result<ExitCode> run_record(RecordCommandOptions options) {
         "tidemark record -o FILE.tdm PID | --name NAME | --all | -- COMMAND");
   }
   options.loop.period_ns = options.period_ns.value_or(1'000'000'000);
-  options.budget.period_ns = options.loop.period_ns;
   base::Result<std::optional<RecordingFolder>> folder = take_folder(options);
   if (!folder) return folder.error();
   return options.command.empty() ? record_processes(options, *roots)

@@ -152,10 +152,18 @@ void add_cost_options(OptionTable& table, RecordCommandOptions& o) {
   table.value(
       "--budget", "SHARE,STALL|none",
       "what reading may cost: a share of a core and the longest stall "
-      "of a process (default 2%,5ms); beyond it less is read",
-      [&o](const std::string& word) { return take_budget(word, o.budget); });
+      "of a process (default 2%,5ms); beyond it less is read. Without it one "
+      "process or command is read in full at every tick of a second or more, "
+      "up to 10 % of a core",
+      [&o](const std::string& word) {
+        o.has_budget = true;
+        return take_budget(word, o.budget);
+      });
   table.flag("--allow-stall", "read smaps also where that stalls longer",
              o.budget.allows_stall);
+  table.flag("--allow-denied",
+             "go on where only counters of the chosen processes may be read",
+             o.allows_denied);
   table.value("--max-size", "SIZE",
               "keep the file smaller: the oldest detail is thinned out, peaks "
               "stay",

@@ -34,6 +34,8 @@ struct RecordCommandOptions {
   std::optional<uint64_t> period_ns;
   watch::LoopOptions loop;
   watch::BudgetOptions budget;
+  bool has_budget = false;  // one was given
+  bool allows_denied = false;
   std::optional<uint64_t> most_bytes;
   std::string folder;                  // empty: the output path is the file
   std::optional<uint64_t> keep_bytes;  // of all recordings in the folder

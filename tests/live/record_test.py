@@ -6,6 +6,8 @@ lose what it has said is stored, or leave anything behind.
 """
 
 import contextlib
+import ctypes
+import errno
 import os
 import pathlib
 import re
@@ -18,7 +20,8 @@ import textwrap
 import time
 import unittest
 
-from live import PAGE, TIDEMARK, Python, RecordingFolder, is_root, run, wait_for
+from live import (NOBODY, PAGE, TIDEMARK, Python, RecordingFolder, is_root, public_tidemark,
+                  run, run_json, wait_for, workload)
 
 MIB = 1 << 20
 
@@ -126,6 +129,173 @@ class Puppet(Python):
         self.process.stdin.write("go\n")
         self.process.stdin.flush()
         return self.process.stdout.readline().strip()
+
+
+# ---- how much is read ---------------------------------------------------------
+
+@contextlib.contextmanager
+def spinning(count):
+    """So many busy processes, ended by their pids."""
+    busy = [subprocess.Popen([sys.executable, "-S", "-E", "-c", "while True: pass"])
+            for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+def refuse_page_scans():
+    """In a child: the ioctl PAGEMAP_SCAN fails, as before Linux 6.7."""
+    class Filter(ctypes.Structure):
+        _fields_ = [("code", ctypes.c_ushort), ("jt", ctypes.c_ubyte),
+                    ("jf", ctypes.c_ubyte), ("k", ctypes.c_uint)]
+
+    class Program(ctypes.Structure):
+        _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.POINTER(Filter))]
+
+    load, equals, leave = 0x20, 0x15, 0x06
+    scan = 3 << 30 | 96 << 16 | ord("f") << 8 | 16
+    # By the second argument's low half; no other call has one like it.
+    steps = (Filter * 4)(Filter(load, 0, 0, 24), Filter(equals, 0, 1, scan),
+                         Filter(leave, 0, 0, 0x00050000 | errno.ENOTTY),
+                         Filter(leave, 0, 0, 0x7fff0000))
+    libc = ctypes.CDLL(None, use_errno=True)
+    no_new_privileges, seccomp, by_filter = 38, 22, 2
+    libc.prctl(no_new_privileges, 1, 0, 0, 0)
+    if libc.prctl(seccomp, by_filter, ctypes.byref(Program(4, steps)), 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "seccomp")
+
+
+class Climbs(Folder):
+    MIB_HELD = 400
+
+    def climb(self, **options):
+        return subprocess.run(
+            [TIDEMARK, "record", "-o", self.file, "--", workload("climb"),
+             str(self.MIB_HELD), "16", "60", "2500"],
+            capture_output=True, text=True, check=True, timeout=60, **options).stderr
+
+    def assert_seen(self, said):
+        self.assertIn("reading in full at every tick, up to 10 %", said.splitlines()[0])
+        ticks, full = self.query("SELECT count(*), sum(oldest_detail_ticks = 0 AND "
+                                 "scanned_processes = 0) FROM ticks")[0]
+        self.assertGreaterEqual(full, ticks - 1)
+        peak = self.value("SELECT max(pss) FROM (SELECT sum(pss_bytes) AS pss "
+                          "FROM categories GROUP BY tick)")
+        self.assertAlmostEqual(peak / MIB, self.MIB_HELD, delta=self.MIB_HELD / 50)
+
+    def test_a_climb_is_read_to_its_top(self):
+        self.assert_seen(self.climb())
+
+    def test_a_climb_is_read_to_its_top_on_a_busy_machine(self):
+        with spinning(20):
+            said = self.climb()
+        self.assert_seen(said)
+
+    def test_a_climb_is_read_to_its_top_where_pages_cannot_be_scanned(self):
+        self.assert_seen(self.climb(preexec_fn=refuse_page_scans))
+
+    def test_what_is_read_seldom_is_read_again_when_it_has_grown(self):
+        for prepare in (None, refuse_page_scans):
+            self.file.unlink(missing_ok=True)
+            said = subprocess.run(
+                [TIDEMARK, "record", "-o", self.file, "-f", "10Hz", "--budget", "100%,1us",
+                 "--", workload("climb"), "60", "4", "100", "1000"], preexec_fn=prepare,
+                capture_output=True, text=True, check=True, timeout=60).stderr
+            self.assertIn("smaps is read seldom", said)
+            self.assertRegex(said.splitlines()[-1], "of . process.* not in full at every tick")
+            peak = self.value("SELECT max(pss) FROM (SELECT sum(pss_bytes) AS pss "
+                              "FROM categories GROUP BY tick)")
+            self.assertGreaterEqual(peak / MIB, 60 / 1.1 - 4)
+
+
+class Stalls(Folder):
+    MIB_HELD = 4096
+
+    def test_a_large_process_is_not_stalled(self):
+        with open("/proc/meminfo", encoding="ascii") as file:
+            available = int(re.search(r"MemAvailable: +(\d+)", file.read())[1]) << 10
+        if available < 1.5 * self.MIB_HELD * MIB:
+            self.skipTest("needs 6 GiB of free memory")
+        with subprocess.Popen([workload("stall"), str(self.MIB_HELD), "3000"],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as target:
+            self.addCleanup(target.kill)
+            self.assertEqual(target.stdout.readline(), "ready\n")
+
+            def stalls():
+                target.stdin.write("\n")
+                target.stdin.flush()
+                return [int(ns) for ns in target.stdout.readline().split()]
+
+            # Others may have the CPU when it counts.
+            for attempt in range(4):
+                idle_p99, idle_most = stalls()
+                recorder = self.recorder(target.pid, interval="100ms", budget="2%,5ms")
+                recorder.more()
+                p99, most = stalls()
+                recorder.stop()
+                self.file.unlink()
+                if p99 <= 2 * idle_p99 and most <= idle_most + 5e6:
+                    break
+            else:
+                self.fail(f"idle {idle_p99}, {idle_most} ns; recorded {p99}, {most}")
+            target.kill()
+
+
+@unittest.skipUnless(is_root(), "needs root: becomes another user")
+class Denied(Folder):
+    def record(self, *arguments):
+        os.chmod(self.folder, 0o777)
+        return subprocess.run(
+            [public_tidemark(), "record", "-o", self.file, *map(str, arguments)],
+            user=NOBODY, group=NOBODY, extra_groups=[], capture_output=True, text=True,
+            timeout=60, check=False)
+
+    def test_a_process_that_may_not_be_read_ends_it(self):
+        with Python("pass") as work:
+            done = self.record("-f", "5Hz", "--count", 5, work.pid)
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stderr, r"only counters of 1 of 1 processes.*Permission denied\n"
+                                      r"  hint: .*setcap cap_sys_ptrace")
+        self.assertRegex(done.stderr, "recorded 1 sample .* of 1 process only counters of 1\n")
+        self.assertIn("--allow-denied", done.stderr.splitlines()[-1])
+        self.assertEqual(self.value("SELECT count(*) FROM tick"), 1)
+
+    def test_it_goes_on_when_told_to(self):
+        with Python("pass") as work:
+            done = self.record("-f", "20Hz", "--count", 4, "--allow-denied", work.pid)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.count("Permission denied"), 1)
+        self.assertEqual(self.value("SELECT count(*) FROM tick"), 4)
+        self.assertGreater(self.value("SELECT max(rss_bytes) FROM process_counters"), MIB)
+
+    def test_the_whole_machine_goes_on(self):
+        done = self.record("-f", "10Hz", "--count", 3, "--all")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr.splitlines()[-1],
+                         r"of \d+ processes only counters of \d+")
+
+
+class Costs(Folder):
+    def test_the_cost_is_cpu_time_and_not_that_of_waiting(self):
+        with spinning(8), Python("pass") as work:
+            said = run("record", "-o", self.file, "-f", "20Hz", "--count", 30, "--budget",
+                       "none", work.pid).stderr
+        cpu, reading, first, last = self.query(
+            "SELECT max(recorder_cpu_ns), sum(read_ns), min(monotonic_ns), "
+            "max(monotonic_ns) FROM ticks")[0]
+        info = run_json("info", self.file)
+        self.assertEqual(info["cpu_ns"], cpu)
+        self.assertEqual(info["read_ns"], reading)
+        self.assertEqual(info["span_ns"], last - first)
+        share = float(re.search(r"([\d.]+) % cpu, reading [\d.]+ % of the time", said)[1])
+        self.assertAlmostEqual(share, 100 * cpu / (last - first), delta=max(1, share / 3))
+        text = run("info", self.file).stdout
+        self.assertRegex(text, r"cost +[\d.]+ % of a core, .* of CPU time\n"
+                               r"reading +.* a sample, .* % of the time\)")
 
 
 # ---- numbers ----------------------------------------------------------------
