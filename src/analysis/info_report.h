@@ -42,7 +42,7 @@ struct InfoReport {
   std::vector<std::pair<std::string, uint64_t>> missed_reasons;
   uint64_t read_ns = 0;
   uint64_t longest_read_ns = 0;
-  std::optional<uint64_t> cpu_ns;  // that recording took
+  std::optional<uint64_t> cpu_ns;    // that recording took
   uint64_t oldest_detail_ticks = 0;  // ever
   uint64_t stale_tick_count = 0;     // with detail from before
   std::vector<model::RecordedProcess> processes;

@@ -432,6 +432,29 @@ NameWait wait_for_names(const RecordCommandOptions& options,
   }
 }
 
+watch::RecordSelection selection_of(const RecordCommandOptions& options,
+                                    std::vector<model::ProcessId> ids) {
+  watch::RecordSelection selection;
+  selection.targets = std::move(ids);
+  selection.names = options.names;
+  selection.cgroups = options.cgroups;
+  selection.everything = options.everything;
+  selection.with_descendants = !options.without_children;
+  selection.until_exit = !options.stays;
+  return selection;
+}
+
+ExitCode status_of(const watch::RecordResult& result) {
+  if (result.end == watch::LoopEnd::Denied) {
+    print_error(
+        base::fail(ErrorKind::Denied,
+                   "nothing but counters may be read of what was chosen",
+                   "--allow-denied records those"));
+    return ExitCode::TargetGone;
+  }
+  return result.last.is_paused ? ExitCode::Failed : ExitCode::Done;
+}
+
 base::Result<ExitCode> record_processes(RecordCommandOptions& options,
                                         const source::Roots& roots) {
   std::vector<model::ProcessId> ids;
@@ -457,19 +480,12 @@ base::Result<ExitCode> record_processes(RecordCommandOptions& options,
       options, roots,
       ids.size() == 1 ? std::optional(ids.front().pid) : std::nullopt);
   if (!trace) return trace.error();
-  watch::RecordSelection selection;
-  selection.targets = ids;
-  selection.names = options.names;
-  selection.cgroups = options.cgroups;
-  selection.everything = options.everything;
-  selection.with_descendants = !options.without_children;
-  selection.until_exit = !options.stays;
   // Names that are waited for may be of many in time.
   settle_budget(
       roots,
       ids.size() == 1 && options.names.empty() && options.cgroups.empty(),
       options);
-  watch::RecordSource source(roots, std::move(selection), options.budget);
+  watch::RecordSource source(roots, selection_of(options, ids), options.budget);
   std::optional<watch::HighWatch> highs;
   if (roots.is_live && !ids.empty()) {
     std::vector<int32_t> pids;
@@ -495,14 +511,7 @@ base::Result<ExitCode> record_processes(RecordCommandOptions& options,
       record_with(options, info_of(roots, options, target_words(options, ids)),
                   source, hooks, trace->get());
   if (!result) return result.error();
-  if (result->end == watch::LoopEnd::Denied) {
-    print_error(
-        base::fail(ErrorKind::Denied,
-                   "nothing but counters may be read of what was chosen",
-                   "--allow-denied records those"));
-    return ExitCode::TargetGone;
-  }
-  return result->last.is_paused ? ExitCode::Failed : ExitCode::Done;
+  return status_of(*result);
 }
 
 base::Status check_folder_options(const RecordCommandOptions& options) {

@@ -42,7 +42,7 @@ struct RecordedTick {
   // of how many processes they never were.
   uint64_t oldest_detail_ticks = 0;
   uint64_t undetailed_count = 0;
-  uint64_t scanned_count = 0;  // processes whose pages were only scanned
+  uint64_t scanned_count = 0;      // processes whose pages were only scanned
   std::optional<uint64_t> cpu_ns;  // of the recorder, since it began
   bool operator==(const RecordedTick&) const = default;
 };

@@ -41,6 +41,14 @@ TEST(Roots, OpensACapturedTree) {
   ASSERT_TRUE(roots) << roots.error().what;
   EXPECT_EQ(roots->proc.path, path);
   EXPECT_FALSE(roots->is_live);
+  EXPECT_FALSE(roots->is_local);
+}
+
+TEST(Roots, KnowsTheRunningKernelsOwn) {
+  base::Result<Roots> roots = open_roots("/proc");
+  ASSERT_TRUE(roots) << roots.error().what;
+  EXPECT_TRUE(roots->is_live);
+  EXPECT_TRUE(roots->is_local);
 }
 
 TEST(Roots, OpensATreeOfMeminfoAlone) {
