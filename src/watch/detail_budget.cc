@@ -57,9 +57,8 @@ std::string budget_words(const BudgetOptions& options) {
   std::string share = std::to_string(percent);
   share.erase(share.find_last_not_of('0') + 1);
   if (share.ends_with('.')) share.pop_back();
-  return (options.prefers_whole ? "all in full up to 10 % of a core, else "
-                                : "") +
-         share + " % of a core, stalls " +
+  return (options.prefers_whole ? "in full up to 10 %, else " : "") + share +
+         " % of a core, stalls " +
          (options.allows_stall
               ? "allowed"
               : "up to " + base::long_duration(options.stall_ns));

@@ -367,6 +367,10 @@ TEST(BudgetWords, SayWhatIsAllowed) {
   options.core_share = 0.005;
   options.allows_stall = true;
   EXPECT_EQ(budget_words(options), "0.5 % of a core, stalls allowed");
+  options = BudgetOptions();
+  options.prefers_whole = true;
+  EXPECT_EQ(budget_words(options),
+            "in full up to 10 %, else 2 % of a core, stalls up to 5.0 ms");
   options.is_limited = false;
   EXPECT_EQ(budget_words(options), "none");
 }
