@@ -166,8 +166,10 @@ DetailTier DetailBudget::choose(DetailState& state, bool is_urgent) const {
   state.is_expensive =
       !options_.allows_stall && predicted_hold_ns(state) > options_.stall_ns;
   const bool is_tried = state.is_expensive && may_try(state);
-  if (state.is_expensive && !is_tried && !has_scan_)
-    return DetailTier::Counters;
+  // What was read in full once is scaled to its counters in between: that knows
+  // of sharing, which a scan does not.
+  const bool can_scan = has_scan_ && state.full_cost_ns == 0;
+  if (state.is_expensive && !is_tried && !can_scan) return DetailTier::Counters;
   const bool has_credit = credit_ns_ > static_cast<double>(detail_cost_ns_);
   // A deep debt stops even what is due, or a burst of new processes would cost
   // what it likes.

@@ -7,9 +7,9 @@
 // will be is reckoned from resident pages and from what a page has cost at
 // least so far, in CPU time: a slow reading is mostly our own misfortune. A
 // reading that would stall longer than is allowed is made all the more rarely,
-// and at once when the process has grown by a tenth; between, pages are scanned
-// in small steps where the kernel can, which tells resident pages and no
-// shares.
+// and at once when the process has grown by a tenth. Until its first full
+// reading, pages are scanned in small steps where the kernel can, which tells
+// resident pages and no shares; after it counters scale what was read.
 //
 // Pure arithmetic: time and measured costs are handed in.
 #pragma once

@@ -204,8 +204,7 @@ void RecordSource::note_stall(Tracked& tracked, model::Sample& sample) const {
     said = "smaps is read seldom: one read would stall it " +
            base::long_duration(budget_.predicted_hold_ns(tracked.detail)) +
            ", allowed are " + base::long_duration(budget_options_.stall_ns) +
-           (budget_.has_scan() ? "; its pages are scanned between"
-                               : "; this kernel cannot scan pages between");
+           "; between it is estimated by its counters";
   }
   sample.notes.push_back({tracked.process.id(), std::move(said)});
 }

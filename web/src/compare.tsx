@@ -71,7 +71,7 @@ export function steps(diff: Diff, by: CompareBy): Step[] {
   }
   const left = bestOf(diff.after) - at;
   const isMixed = diff.change_bytes !== bestOf(diff.after) - bestOf(diff.before);
-  if (left !== 0) add(isMixed ? "sharing that was read at one moment only" : "not explained", "", "", "unnamed", left);
+  if (left !== 0) add(isMixed ? "sharing read at one moment" : "not explained", "", "", "unnamed", left);
   return list;
 }
 
@@ -262,7 +262,7 @@ export function CompareView({ diff, children }: CompareProps): ComponentChildren
       <div class="aside">
         Every line adds up: {count(before)} {after < before ? "−" : "+"} {count(Math.abs(after - before))} = {count(after)} bytes.
         {isCut && ` The axis is cut at ${size(start)}: do not compare the two grey bars by length.`}
-        {isAbout && " Where sharing was not read, both sides count by resident memory."}
+        {isAbout && " Where sharing was not read, resident memory counts on both sides."}
       </div>
     </>
   );

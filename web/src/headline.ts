@@ -15,7 +15,7 @@ const FORMULAS: Record<string, string> = {
   "of the limit": "Charge divided by limit, when they were nearest: memory.current and memory.max of the control group.",
   mostly: "PSS of the kind divided by that of all, at the peak; then that of the process divided by the kind’s.",
   measured: "Ticks that were read, and those that were due.",
-  cost: "CPU time of the recorder, divided by the span. Reading takes longer than that where it waits for a CPU: its share of the time stands below.",
+  cost: "CPU time of the recorder, divided by the span. How long reading took stands below.",
   "held at the peak": "Pages given out and not given back when their sum was highest: kmem:mm_page_alloc less kmem:mm_page_free.",
   "held at the end": "Pages given out and not given back: kmem:mm_page_alloc less kmem:mm_page_free.",
   lost: "Events that did not reach the tool; each would be a wrong number.",

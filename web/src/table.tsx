@@ -383,7 +383,7 @@ export function Composition({ timeline, index, by, mark, isBeside = false }: Com
           <tr>
             <td class="name">sum</td>
             <td class="mostly wide">
-              {of === "pss" && isBound(timeline, index) ? "resident memory stands for what was not read in full"
+              {of === "pss" && isBound(timeline, index) ? "resident memory where sharing was not read"
                 : of === "pss" && isPeak && mark && mark.bytes > whole
                 ? `+ ${size(mark.bytes - whole)} not explained = ${size(mark.bytes)}, ${visible(mark.label)}`
                 : of === "pss" ? "each page divided by the number of processes that map it" : ""}

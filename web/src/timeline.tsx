@@ -202,7 +202,7 @@ export function TimelineView({ reports }: { reports: Reports }): ComponentChildr
         {width > 0 && reports.machine && <PressureLane machine={reports.machine} area={area} />}
         {boundCount > 0 && (
           <p class="note unknown">
-            At {count(boundCount)} of {count(drawn)} moments sharing was not read of all: resident memory stands for it. `record --budget none` reads all.
+            At {count(boundCount)} of {count(drawn)} moments sharing was not read of all. `record --budget none` reads it.
           </p>
         )}
         {drawn < timeline.tick_count && (

@@ -176,6 +176,14 @@ TEST(DetailBudget, ScansWhatWouldStallTooLong) {
       << "until this machine's cost of a page is known";
 }
 
+TEST(DetailBudget, ScansNothingThatWasReadInFullBefore) {
+  Reader reader(every(1000 * kMs), 20 * kGiB);
+  EXPECT_EQ(reader.tick(), DetailTier::Scan);
+  reader.read(DetailTier::Full, 25);
+  EXPECT_EQ(reader.tick(), DetailTier::Counters) << "its counters scale it";
+  EXPECT_TRUE(reader.state_.is_expensive);
+}
+
 TEST(DetailBudget, LearnsWhatAPageCostsFromTheCheapestReading) {
   Reader reader(every(1000 * kMs), 2 * kGiB);
   for (double ns_per_page : {400.0, 9.5, 60.0})
