@@ -150,6 +150,40 @@ std::optional<ResidentCounters> resident_counters(const Process& process,
   return resident_counters(process.status, process.statm, page_size_bytes);
 }
 
+SplitScale::SplitScale(const ResidentCounters& then,
+                       const ResidentCounters& split,
+                       const ResidentCounters& now)
+    : then_{std::max(then.anon_bytes, split.anon_bytes),
+            std::max(then.file_bytes, split.file_bytes),
+            std::max(then.shmem_bytes, split.shmem_bytes),
+            std::max(then.huge_bytes, split.huge_bytes), then.swap_bytes},
+      now_(now) {}
+
+ResidentCounters resident_of(Category category, const SplitShare& share,
+                             uint64_t unit_bytes) {
+  ResidentCounters counters;
+  counters.anon_bytes = share.anonymous.rss * unit_bytes;
+  const uint64_t other = share.other.rss * unit_bytes;
+  switch (counter_kind(category)) {
+    case CounterKind::Anon:
+      counters.anon_bytes += other;
+      break;
+    case CounterKind::File:
+      counters.file_bytes = other;
+      break;
+    case CounterKind::Shmem:
+      counters.shmem_bytes = other;
+      break;
+    case CounterKind::Huge:
+      counters.huge_bytes = other;
+      break;
+    case CounterKind::Swap:
+    case CounterKind::All:
+      break;
+  }
+  return counters;
+}
+
 uint64_t SplitScale::scaled(CounterKind kind, uint64_t amount) const {
   const uint64_t then = counter_bytes(then_, kind);
   return in_proportion(amount, counter_bytes(now_, kind), then);
@@ -239,7 +273,11 @@ void BestProcess::clear() {
 
 std::optional<SplitScale> BestProcess::scale() const {
   if (!then_ || !now_ || *then_ == *now_) return std::nullopt;
-  return SplitScale(*then_, *now_);
+  ResidentCounters split;
+  for (Category category : kCategories)
+    split.add(resident_of(category, split_[static_cast<size_t>(category)],
+                          unit_bytes_));
+  return SplitScale(*then_, split, *now_);
 }
 
 BestShares BestProcess::shares() const {
@@ -273,7 +311,15 @@ void bring_to_now(const ResidentCounters& then, uint64_t age_ns,
       resident_counters(process, page_size_bytes);
   if (!now || *now == then) return;
   process.is_estimated = true;
-  const SplitScale scale(then, *now);
+  ResidentCounters split;
+  for (size_t i = 0; i < process.kinds.size(); ++i) {
+    const SmapsFields& fields = (*process.mappings)[i].fields;
+    const BestShare rss = {fields.get_or_zero(SmapsField::Rss), 0, 0, 0, 0, 0};
+    split.add(resident_of(
+        region_category(process.kinds[i]),
+        SplitShare::of(rss, fields.get_or_zero(SmapsField::Anonymous)), 1));
+  }
+  const SplitScale scale(then, split, *now);
   process.unsplit = scale.unsplit();
   SmapsFields sum;
   for (size_t i = 0; i < process.kinds.size(); ++i) {

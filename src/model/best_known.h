@@ -37,11 +37,13 @@ std::optional<ResidentCounters> resident_counters(
 std::optional<ResidentCounters> resident_counters(const Process& process,
                                                   uint64_t page_size_bytes);
 
-// How much of what was split `then` is there now.
+// How much of what was split `then` is there now. `split` is what was read: it
+// may be more than the counters, which were read first, of a process that grew
+// meanwhile. No estimate exceeds the counters of now.
 class SplitScale {
  public:
-  SplitScale(const ResidentCounters& then, const ResidentCounters& now)
-      : then_(then), now_(now) {}
+  SplitScale(const ResidentCounters& then, const ResidentCounters& split,
+             const ResidentCounters& now);
 
   bool is_same() const { return then_ == now_; }
   uint64_t scaled(CounterKind kind, uint64_t amount) const;
@@ -79,6 +81,10 @@ struct SplitShare {
   BestShare whole() const;
   BestShare scaled(Category category, const SplitScale& scale) const;
 };
+
+// How much of the share follows each counter, in bytes.
+ResidentCounters resident_of(Category category, const SplitShare& share,
+                             uint64_t unit_bytes);
 
 using SplitShares = std::array<SplitShare, kCategoryCount>;
 using BestShares = std::array<BestShare, kCategoryCount>;

@@ -75,6 +75,21 @@ struct ResidentCounters {
   uint64_t shmem_bytes = 0;
   uint64_t huge_bytes = 0;
   uint64_t swap_bytes = 0;
+
+  void add(const ResidentCounters& other) {
+    anon_bytes += other.anon_bytes;
+    file_bytes += other.file_bytes;
+    shmem_bytes += other.shmem_bytes;
+    huge_bytes += other.huge_bytes;
+    swap_bytes += other.swap_bytes;
+  }
+  void subtract(const ResidentCounters& other) {  // of what was added before
+    anon_bytes -= other.anon_bytes;
+    file_bytes -= other.file_bytes;
+    shmem_bytes -= other.shmem_bytes;
+    huge_bytes -= other.huge_bytes;
+    swap_bytes -= other.swap_bytes;
+  }
   bool operator==(const ResidentCounters&) const = default;
 };
 

@@ -133,7 +133,7 @@ bool BandSum::update(int64_t tick, ProcessState& state) {
   note_reading(tick, state);
   std::optional<model::SplitScale> scale;
   if (state.then && state.now && *state.then != *state.now) {
-    scale.emplace(*state.then, *state.now);
+    scale.emplace(*state.then, state.split_resident, *state.now);
   }
   hold_unsplit(scale ? model::bounded_shares(scale->unsplit(), base::kKib)
                      : model::BestShares(),
@@ -207,6 +207,13 @@ void BandSum::change(const Place& place, bool is_added, ProcessState& state) {
       held.split.subtract(split);
     }
   };
+  const model::ResidentCounters resident =
+      model::resident_of(place.share.category, split, base::kKib);
+  if (is_added) {
+    state.split_resident.add(resident);
+  } else {
+    state.split_resident.subtract(resident);
+  }
   apply(place.of_process);
   if (options_.name_of) apply(place.of_object);
   mark(state);

@@ -103,6 +103,7 @@ class BandSum {
     int64_t id = 0;
     base::NumberMap<Place> places;
     std::map<uint32_t, Held> held;  // by band
+    model::ResidentCounters split_resident;
     // Nothing is read at first.
     std::optional<model::ResidentCounters> then = model::ResidentCounters();
     std::optional<model::ResidentCounters> now;

@@ -77,6 +77,16 @@ TEST(BestProcess, FollowsEachKindByItsOwnCounter) {
   EXPECT_EQ(process.anonymous(), 112 * kMib);
 }
 
+TEST(BestProcess, IsNeverMoreThanItsCountersSay) {
+  // It had grown by half when its mappings were read, after its counters.
+  BestProcess process(1);
+  process.set_counters(counters(40, 0, 0));
+  process.split()[kAnon] = SplitShare::of(share(60, 60), 60 * kMib);
+  process.mark_split();
+  process.set_counters(counters(90, 0, 0));
+  EXPECT_EQ(process.shares()[kAnon].pss, 90 * kMib);
+}
+
 TEST(BestProcess, BoundsAKindThatHadNothingWhenItWasRead) {
   BestProcess process(1);
   process.set_counters(counters(60, 0, 0));

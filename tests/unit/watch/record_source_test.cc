@@ -49,7 +49,7 @@ TEST(RecordSource, CountsNothingOfAProcessThatWaitsForItsParent) {
 }
 
 // A process that one read would stall, of a tree without pages to scan.
-TEST(RecordSource, SaysThatPagesCannotBeScannedWhereTheyCannot) {
+TEST(RecordSource, SaysWhatIsReadSeldomAndWhatStandsForIt) {
   const test::TemporaryTree tree;
   tree.add_process(7, 1, "big");
   tree.add("7/statm", "9000000 9000000 0 0 0 0 0\n");
@@ -62,7 +62,7 @@ TEST(RecordSource, SaysThatPagesCannotBeScannedWhereTheyCannot) {
   ASSERT_TRUE(source.collect(sample));
   EXPECT_TRUE(std::ranges::any_of(sample.notes, [](const auto& note) {
     return note.text.starts_with("smaps is read seldom") &&
-           note.text.ends_with("this kernel cannot scan pages between");
+           note.text.ends_with("between it is estimated by its counters");
   }));
 }
 
