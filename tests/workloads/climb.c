@@ -1,5 +1,5 @@
-/* climb MIB STEP MS HOLD_MS: touches STEP MiB of small pages of one mapping each
- * MS up to MIB, then holds them so long. */
+/* climb MIB STEP MS HOLD_MS: touches STEP MiB of small pages of one mapping
+ * each MS up to MIB, then holds them so long. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 /* stall MIB MS: holds MIB of small pages in one mapping and prints "ready". For
- * each line it reads it maps and unmaps for MS and prints how long the 99th of a
- * hundred such pairs took, and the longest, in ns. */
+ * each line it reads it maps and unmaps for MS and prints how long the 99th of
+ * a hundred such pairs took, and the longest, in ns. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

@@ -224,8 +224,8 @@ void TreeFollower::set_step_permille(uint64_t permille) {
 
 Heights TreeFollower::heights() const {
   const auto* shared = state_->skeleton->bss;
-  const auto read = [](const auto& value) -> uint64_t {
-    return __atomic_load_n(&value, __ATOMIC_RELAXED);
+  const auto read = [](const auto& value) {
+    return static_cast<uint64_t>(__atomic_load_n(&value, __ATOMIC_RELAXED));
   };
   return {read(shared->highest_pages) * base::page_bytes(),
           read(shared->highest_ns),

@@ -300,8 +300,7 @@ void VmHost::measure_blocks() {
 }
 
 void VmHost::add_process(const VmTools& tools, int32_t pid, VmRole role) {
-  base::Result<base::Directory> directory =
-      open_process(tools.roots, pid);
+  base::Result<base::Directory> directory = open_process(tools.roots, pid);
   base::Result<model::Process> process = tools.reader.read(pid);
   if (!directory || !process || process->state == model::ProcessState::Gone ||
       process->state == model::ProcessState::Zombie) {

@@ -42,8 +42,7 @@ base::Result<uint64_t> cached_bytes(const base::Fd& lender, uint32_t number) {
 
 void add_images(const Roots& roots, int32_t pid, std::set<FileNumber>& seen,
                 std::vector<model::VmImage>& images) {
-  base::Result<base::Directory> process =
-      open_process(roots, pid);
+  base::Result<base::Directory> process = open_process(roots, pid);
   if (!process) return;
   base::Result<std::vector<NumberedDescriptor>> descriptors =
       list_descriptors(*process, /*follow_paths=*/true);
