@@ -223,6 +223,10 @@ uint64_t take_from(std::vector<Part>& parts, Category category,
                                 static_cast<double>(std::min(surplus, whole)) /
                                 static_cast<double>(whole)))});
     amount -= less;
+    const double share_left = static_cast<double>(part.bytes.pss - less) /
+                              static_cast<double>(part.bytes.pss);
+    part.bytes.uss =
+        static_cast<uint64_t>(static_cast<double>(part.bytes.uss) * share_left);
     part.bytes.pss -= less;
     left -= less;
     taken += less;
@@ -255,6 +259,9 @@ void count_once(const model::Sample& sample, Composition& all) {
     all.total.bounded -= bounded;
     all.total.estimated -= estimated;
     all.total.pss -= bounded + estimated;
+    all.total.uss -= before[at].uss;
+    for (const Part& part : all.parts)
+      all.total.uss += part.category == category ? part.bytes.uss : 0;
     all.counted_again_bytes += bounded + estimated;
   }
 }

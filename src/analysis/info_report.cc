@@ -29,6 +29,8 @@ void sum_ticks(const std::vector<model::RecordedTick>& ticks,
         std::max(report.oldest_detail_ticks, tick.oldest_detail_ticks);
     if (tick.cpu_ns) report.cpu_ns = tick.cpu_ns;
     if (tick.oldest_detail_ticks > 0) ++report.stale_tick_count;
+    if (tick.undetailed_count > 0 || tick.scanned_count > 0)
+      ++report.bounded_tick_count;
   }
 }
 

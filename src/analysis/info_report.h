@@ -45,6 +45,7 @@ struct InfoReport {
   std::optional<uint64_t> cpu_ns;    // that recording took
   uint64_t oldest_detail_ticks = 0;  // ever
   uint64_t stale_tick_count = 0;     // with detail from before
+  uint64_t bounded_tick_count = 0;   // with processes never read in full
   std::vector<model::RecordedProcess> processes;
   uint64_t living_count = 0;  // at the end
   std::vector<model::ProcessMaxima> maxima;

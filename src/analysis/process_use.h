@@ -80,8 +80,8 @@ struct CategoryUse {
   uint64_t pss_bytes = 0;  // hugetlb counts in full: the kernel does not divide
   uint64_t private_bytes = 0;
   uint64_t swap_pss_bytes = 0;
-  uint64_t bounded_bytes = 0;  // of pss: only this bound is known
   uint64_t mapping_count = 0;
+  uint64_t bounded_bytes = 0;  // of pss: only this bound is known
   // Adds the numbers; the category stays.
   void add(const CategoryUse& other);
   // No less than nothing: what is taken may be of an earlier moment.

@@ -75,9 +75,11 @@ void bring_to_now(const SplitScale& scale, RegionKind kind, Mapping& mapping) {
 void take_from(BestShare& share, uint64_t less) {
   const uint64_t of_bounded = std::min(share.bounded, less);
   const uint64_t of_estimated = std::min(share.estimated, less - of_bounded);
+  const uint64_t before = share.pss;
   share.bounded -= of_bounded;
   share.estimated -= of_estimated;
   share.pss -= of_bounded + of_estimated;
+  share.uss = in_proportion(share.uss, share.pss, before);
 }
 
 }  // namespace

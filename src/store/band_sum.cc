@@ -453,6 +453,7 @@ void limit_band(const Limited& sums, model::Band& band) {
       shares.pss_bytes -= *part - left;
       *part = left;
     }
+    shares.private_bytes = reduced(shares.private_bytes, after.uss, before.uss);
     const bool is_same = points.empty() ? shares == model::BandShares()
                                         : points.back().shares == shares;
     if (!is_same) points.push_back({i, shares});

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bandsOf, column, layersOf } from "../src/bands";
+import { bandsOf, changeBetween, column, layersOf, markAt } from "../src/bands";
 import type { Band, Timeline } from "../src/data";
+import { asText, rowsAt } from "../src/table";
 
 const band = (label: string, ticks: number[], pss: number[], more: Partial<Band> = {}): Band => ({
   label,
@@ -52,4 +53,30 @@ test("each grouping has its bands", () => {
   assert.equal(bandsOf(one, "cgroup"), one.groups);
   assert.equal(bandsOf(one, "mapping"), one.objects);
   assert.equal(bandsOf(one, "kind"), one.kinds);
+});
+
+test("what was read at one of two moments alone is compared by resident memory, or not at all", () => {
+  const grown = (category: string): Band => band("a", [0, 2], [90, 60], { category, rss_bytes: [90, 150], bounded_bytes: [90, 0] });
+  assert.equal(changeBetween(grown("anon"), 0, 2, "pss", 4), 60, "it grew, though its PSS seems to fall");
+  assert.equal(changeBetween(grown("shm"), 0, 2, "pss", 4), null);
+  assert.equal(changeBetween(grown("shm"), 2, 3, "pss", 4), 0);
+  assert.equal(changeBetween(grown("shm"), 0, 2, "rss", 4), 60);
+});
+
+test("a height has the mark of what it was made of", () => {
+  const one = timeline([band("a", [0], [1])]);
+  one.ticks.bounded_bytes = [0, 1, 0, 0];
+  one.ticks.estimated_bytes = [0, 1, 1, 0];
+  assert.deepEqual([0, 1, 2, 3].map((at) => markAt(one, at)), ["", "≤\u00a0", "~", ""]);
+});
+
+test("what is copied has its moment, its sum and its marks, and no zero for what was not read", () => {
+  const unread = timeline([]);
+  unread.kinds = [band("", [0], [400 << 20], { category: "anon", rss_bytes: [400 << 20], bounded_bytes: [400 << 20] })];
+  const rows = rowsAt(unread, 1, "kind");
+  const text = asText(rows, "markdown", { metric: "pss", caption: "a.tdm, the peak", whole: 400 << 20, mark: "≤\u00a0" });
+  assert.match(text, /^a\.tdm, the peak\n/);
+  assert.match(text, /\| anonymous \| ≤.400.MiB \| \? \| 0 \|/);
+  assert.match(text, /\| \*\*sum\*\* \| ≤.400.MiB \|/);
+  assert.match(asText(rows, "csv", { metric: "pss", caption: "", whole: 0, mark: "" }), /"anonymous",419430400,,0,0,true/);
 });

@@ -56,6 +56,7 @@ void write_quality(base::JsonWriter& json, const InfoReport& report) {
   json.member("cpu_ns", report.cpu_ns);
   json.member("oldest_detail_ticks", report.oldest_detail_ticks);
   json.member("stale_sample_count", report.stale_tick_count);
+  json.member("bounded_sample_count", report.bounded_tick_count);
   json.key("notes");
   json.begin_array();
   for (const analysis::InfoNote& note : report.notes) {

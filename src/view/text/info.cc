@@ -71,10 +71,18 @@ std::string reading_text(const InfoReport& report) {
 }
 
 std::string detail_text(const InfoReport& report) {
-  if (report.stale_tick_count == 0) return "every mapping in every sample";
-  return fmt::format(
-      "in {} samples some is older than the sample, up to {} ticks",
-      base::grouped(report.stale_tick_count), report.oldest_detail_ticks);
+  std::string text;
+  if (report.stale_tick_count > 0) {
+    text = fmt::format(
+        "in {} samples some is older than the sample, up to {} ticks",
+        base::grouped(report.stale_tick_count), report.oldest_detail_ticks);
+  }
+  if (report.bounded_tick_count > 0) {
+    text += fmt::format("{}in {} samples only counters of some were read",
+                        text.empty() ? "" : "; ",
+                        base::grouped(report.bounded_tick_count));
+  }
+  return text.empty() ? "every mapping in every sample" : text;
 }
 
 // One line each: together they are wider than a terminal.

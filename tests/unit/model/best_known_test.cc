@@ -138,9 +138,10 @@ TEST(BringToNow, LeavesWhatHasNotMoved) {
 
 TEST(CountSharedOnce, TakesFromBoundsThenFromEstimates) {
   BestShares sums{};
-  sums[kShm] = {900, 900, 0, 0, 500, 300};  // 100 were measured
+  sums[kShm] = {900, 900, 180, 0, 500, 300};  // 100 were measured
   count_shared_once({std::nullopt, 350}, sums);
   EXPECT_EQ(sums[kShm].pss, 350U);
+  EXPECT_EQ(sums[kShm].uss, 70U) << "in proportion";
   EXPECT_EQ(sums[kShm].bounded, 0U);
   EXPECT_EQ(sums[kShm].estimated, 250U);
   count_shared_once({std::nullopt, 10}, sums);
