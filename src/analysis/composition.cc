@@ -205,65 +205,87 @@ bool has_split(const Process& process) {
          });
 }
 
-// From parts of one category, in proportion.
-uint64_t take_from(std::vector<Part>& parts, Category category,
-                   uint64_t Bytes::*of, uint64_t surplus) {
-  uint64_t whole = 0;
-  for (const Part& part : parts)
-    whole += part.category == category ? part.bytes.*of : 0;
-  uint64_t left = std::min(surplus, whole);
-  uint64_t taken = 0;
+// The amounts of one category, of parts or of processes.
+using Amounts = std::vector<Bytes*>;
+
+Amounts of_category(std::vector<Part>& parts, Category category) {
+  Amounts amounts;
   for (Part& part : parts) {
-    uint64_t& amount = part.bytes.*of;
-    if (part.category != category || amount == 0) continue;
+    if (part.category == category) amounts.push_back(&part.bytes);
+  }
+  return amounts;
+}
+
+Amounts of_category(std::vector<Holder>& holders, Category category) {
+  Amounts amounts;
+  for (Holder& holder : holders) {
+    auto kind = holder.kinds.find(category);
+    if (kind != holder.kinds.end()) amounts.push_back(&kind->second);
+  }
+  return amounts;
+}
+
+// In proportion to what each has of it.
+void take_from(const Amounts& amounts, uint64_t Bytes::*of, uint64_t surplus) {
+  uint64_t whole = 0;
+  for (const Bytes* bytes : amounts)
+    whole += bytes->*of;
+  const uint64_t taken = std::min(surplus, whole);
+  uint64_t left = taken;
+  for (Bytes* bytes : amounts) {
+    uint64_t& amount = bytes->*of;
+    if (amount == 0) continue;
     const uint64_t less =
         std::min({left, amount,
-                  static_cast<uint64_t>(
-                      std::ceil(static_cast<double>(amount) *
-                                static_cast<double>(std::min(surplus, whole)) /
-                                static_cast<double>(whole)))});
+                  static_cast<uint64_t>(std::ceil(
+                      static_cast<double>(amount) * static_cast<double>(taken) /
+                      static_cast<double>(whole)))});
     amount -= less;
-    const double share_left = static_cast<double>(part.bytes.pss - less) /
-                              static_cast<double>(part.bytes.pss);
-    part.bytes.uss =
-        static_cast<uint64_t>(static_cast<double>(part.bytes.uss) * share_left);
-    part.bytes.pss -= less;
+    const double share_left = static_cast<double>(bytes->pss - less) /
+                              static_cast<double>(bytes->pss);
+    bytes->uss =
+        static_cast<uint64_t>(static_cast<double>(bytes->uss) * share_left);
+    bytes->pss -= less;
     left -= less;
-    taken += less;
   }
-  return taken;
+}
+
+model::BestShare best_of(const Bytes& bytes) {
+  return {bytes.rss,  bytes.pss,     bytes.uss,
+          bytes.swap, bytes.bounded, bytes.estimated};
+}
+
+Bytes sum_of(const std::vector<Part>& parts) {
+  Bytes sum;
+  for (const Part& part : parts)
+    sum.add(part.bytes);
+  return sum;
 }
 
 // Memory that several processes share is in the bound of each of them; together
-// they have no more of it than there is.
-void count_once(const model::Sample& sample, Composition& all) {
-  if (!sample.machine) return;
+// they have no more of it than there is. Where estimates are more than there
+// is, each is too high; a bound is right for each process alone.
+void count_once(Composition& all) {
   model::BestShares sums{};
-  for (const Part& part : all.parts) {
-    sums[static_cast<size_t>(part.category)].add(
-        {part.bytes.rss, part.bytes.pss, part.bytes.uss, part.bytes.swap,
-         part.bytes.bounded, part.bytes.estimated});
-  }
+  for (const Part& part : all.parts)
+    sums[static_cast<size_t>(part.category)].add(best_of(part.bytes));
   const model::BestShares before = sums;
-  model::count_shared_once({sample.machine->meminfo.mapped_bytes,
-                            sample.machine->meminfo.shmem_bytes},
-                           sums);
+  model::count_shared_once(all.limits, sums);
+  if (sums == before) return;
   for (Category category : model::kCategories) {
     const auto at = static_cast<size_t>(category);
-    if (sums[at] == before[at]) continue;
-    const uint64_t bounded = take_from(all.parts, category, &Bytes::bounded,
-                                       before[at].bounded - sums[at].bounded);
-    const uint64_t estimated =
-        take_from(all.parts, category, &Bytes::estimated,
-                  before[at].estimated - sums[at].estimated);
-    all.total.bounded -= bounded;
-    all.total.estimated -= estimated;
-    all.total.pss -= bounded + estimated;
-    all.total.uss -= before[at].uss;
-    for (const Part& part : all.parts)
-      all.total.uss += part.category == category ? part.bytes.uss : 0;
-    all.counted_again_bytes += bounded + estimated;
+    const uint64_t bounded = before[at].bounded - sums[at].bounded;
+    const uint64_t estimated = before[at].estimated - sums[at].estimated;
+    const Amounts of_parts = of_category(all.parts, category);
+    take_from(of_parts, &Bytes::bounded, bounded);
+    take_from(of_parts, &Bytes::estimated, estimated);
+    take_from(of_category(all.processes, category), &Bytes::estimated,
+              estimated);
+    all.counted_again_bytes += bounded;
   }
+  all.total = sum_of(all.parts);
+  for (Holder& holder : all.processes)
+    holder.bytes = sum_of(holder.kinds);
 }
 
 // The processes of one of two moments.
@@ -330,6 +352,39 @@ void Bytes::add(const Bytes& other) {
   estimated += other.estimated;
 }
 
+void count_once(const model::SharedLimits& limits, Kinds& kinds) {
+  model::BestShares sums{};
+  for (const auto& [category, bytes] : kinds)
+    sums[static_cast<size_t>(category)] = best_of(bytes);
+  const model::BestShares before = sums;
+  model::count_shared_once(limits, sums);
+  for (auto& [category, bytes] : kinds) {
+    const auto at = static_cast<size_t>(category);
+    if (sums[at] == before[at]) continue;
+    bytes.pss = sums[at].pss;
+    bytes.uss = sums[at].uss;
+    bytes.bounded = sums[at].bounded;
+    bytes.estimated = sums[at].estimated;
+  }
+}
+
+Bytes sum_of(const Kinds& kinds) {
+  Bytes sum;
+  for (const auto& [category, bytes] : kinds)
+    sum.add(bytes);
+  return sum;
+}
+
+Bytes bytes_from(const Composition& composition, size_t first) {
+  Kinds kinds;
+  for (size_t i = first; i < composition.processes.size(); ++i) {
+    for (const auto& [category, bytes] : composition.processes[i].kinds)
+      kinds[category].add(bytes);
+  }
+  count_once(composition.limits, kinds);
+  return sum_of(kinds);
+}
+
 ByCounters by_counters(const model::Sample& before,
                        const model::Sample& after) {
   const SideIndex first(before);
@@ -393,7 +448,11 @@ Composition compose(const model::Sample& sample,
     all.processes.push_back(std::move(holder));
   }
   all.parts = parts.take();
-  count_once(sample, all);
+  if (sample.machine) {
+    all.limits = {sample.machine->meminfo.mapped_bytes,
+                  sample.machine->meminfo.shmem_bytes};
+  }
+  count_once(all);
   std::ranges::stable_sort(all.parts, std::greater<>(),
                            [](const Part& part) { return part.bytes.pss; });
   std::ranges::stable_sort(

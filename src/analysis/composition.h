@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "model/best_known.h"
 #include "model/category.h"
 #include "model/sample.h"
 
@@ -32,6 +33,12 @@ struct Bytes {
   bool operator==(const Bytes&) const = default;
 };
 
+using Kinds = std::map<model::Category, Bytes>;
+Bytes sum_of(const Kinds& kinds);
+// Of several processes together: takes out what they share beyond what there
+// is, since the bound of each has all of it.
+void count_once(const model::SharedLimits& limits, Kinds& kinds);
+
 // One object over all processes: a file, a library with its bss, all heaps.
 struct Part {
   model::Category category = model::Category::Anon;
@@ -45,7 +52,7 @@ struct Holder {
   model::ProcessId id;
   std::string name;
   Bytes bytes;
-  std::map<model::Category, Bytes> kinds;  // what these are of
+  Kinds kinds;                             // what these are of
   std::optional<uint64_t> resident_bytes;  // the kernel's counter
   std::optional<uint64_t> peak_rss_bytes;  // VmHWM
   bool has_split = false;       // its shares (PSS, private) were read
@@ -59,6 +66,7 @@ struct Composition {
   std::vector<Part> parts;        // by PSS, largest first
   std::vector<Holder> processes;  // the same
   Bytes total;                    // of the parts
+  model::SharedLimits limits;     // of what they share, where they are known
   // What the processes hold beyond the total: memory they share, which the
   // bound of each of them has in full.
   uint64_t counted_again_bytes = 0;
@@ -77,6 +85,9 @@ struct Composition {
 // counters, as if they had not been read.
 Composition compose(const model::Sample& sample,
                     const std::set<size_t>& by_counters = {});
+
+// Of the processes from that one on, together: what they share is counted once.
+Bytes bytes_from(const Composition& composition, size_t first);
 
 // Two moments of a process can be compared only by the same means: those of one
 // whose shares were never read at one of them, by counters at both. Where the

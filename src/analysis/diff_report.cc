@@ -36,23 +36,53 @@ struct AllRows {
   DiffRows holdings;
 };
 
-void add(const Composition& composition, bool is_after, AllRows& all) {
-  const auto count_in = [&](DiffRow& row, const Bytes& bytes, uint64_t count) {
-    (is_after ? row.after : row.before).add(bytes);
-    (is_after ? row.after_count : row.before_count) += count;
-  };
-  for (const Part& part : composition.parts) {
-    count_in(row_of(all.categories, part.category, {}), part.bytes,
-             part.mapping_count);
-    count_in(row_of(all.parts, part.category, part.name), part.bytes,
-             part.mapping_count);
-  }
+void count_in(const Bytes& bytes, uint64_t count, bool is_after, DiffRow& row) {
+  (is_after ? row.after : row.before).add(bytes);
+  (is_after ? row.after_count : row.before_count) += count;
+}
+
+// Those of one name together.
+struct Program {
+  Kinds kinds;
+  std::map<Category, uint64_t> counts;  // of processes
+  uint64_t count = 0;
+};
+
+std::map<std::string, Program> programs_of(const Composition& composition) {
+  std::map<std::string, Program> programs;
   for (const Holder& holder : composition.processes) {
-    count_in(row_of(all.processes, Category::Anon, holder.name), holder.bytes,
-             1);
-    for (const auto& [category, bytes] : holder.kinds)
-      count_in(row_of(all.holdings, category, holder.name), bytes, 1);
+    Program& program = programs[holder.name];
+    ++program.count;
+    for (const auto& [category, bytes] : holder.kinds) {
+      program.kinds[category].add(bytes);
+      ++program.counts[category];
+    }
   }
+  for (auto& [name, program] : programs) {
+    if (program.count > 1) count_once(composition.limits, program.kinds);
+  }
+  return programs;
+}
+
+// Returns what the programs hold beyond the total: memory they share.
+uint64_t add(const Composition& composition, bool is_after, AllRows& all) {
+  for (const Part& part : composition.parts) {
+    count_in(part.bytes, part.mapping_count, is_after,
+             row_of(all.categories, part.category, {}));
+    count_in(part.bytes, part.mapping_count, is_after,
+             row_of(all.parts, part.category, part.name));
+  }
+  uint64_t sum = 0;
+  for (const auto& [name, program] : programs_of(composition)) {
+    const Bytes bytes = sum_of(program.kinds);
+    sum += bytes.pss;
+    count_in(bytes, program.count, is_after,
+             row_of(all.processes, Category::Anon, name));
+    for (const auto& [category, share] : program.kinds)
+      count_in(share, program.counts.at(category), is_after,
+               row_of(all.holdings, category, name));
+  }
+  return sum - std::min(sum, composition.total.pss);
 }
 
 }  // namespace
@@ -60,8 +90,8 @@ void add(const Composition& composition, bool is_after, AllRows& all) {
 DiffReport make_diff_report(Composition before, Composition after) {
   DiffReport report;
   AllRows rows;
-  add(before, false, rows);
-  add(after, true, rows);
+  report.before_again_bytes = add(before, false, rows);
+  report.after_again_bytes = add(after, true, rows);
   report.categories = sorted(rows.categories);
   report.parts = sorted(rows.parts);
   report.processes = sorted(rows.processes);

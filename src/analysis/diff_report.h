@@ -1,7 +1,8 @@
 // What changed between two moments, of one recording, of two, or of a recording
 // and now. Objects are matched by what they are and not by where they lie, and
 // processes by name, so that two runs of a program can be compared. Each of the
-// lists adds up to the whole change.
+// lists adds up to the whole change; programs whose sharing was not read hold
+// some memory more than once, which is told beside them.
 #pragma once
 
 #include <cstdint>
@@ -51,6 +52,9 @@ struct DiffReport {
   std::vector<DiffRow> parts;
   std::vector<DiffRow> processes;
   std::vector<DiffRow> holdings;  // kinds of processes
+  // What the processes of each side hold beyond its total.
+  uint64_t before_again_bytes = 0;
+  uint64_t after_again_bytes = 0;
 
   int64_t change() const {
     return static_cast<int64_t>(after.total.pss) -

@@ -285,15 +285,16 @@ void RecordSource::plan_detail(model::Sample& sample) {
     }
   }
   budget_.plan(states);
+  if (budget_options_.prefers_whole && budget_.is_whole() != was_whole_) {
+    was_whole_ = budget_.is_whole();
+    sample.notes.push_back(
+        {{},
+         was_whole_
+             ? "all is read in full at every tick again"
+             : "reading all in full takes more than 10 % of the interval: "
+               "within the budget from here on"});
+  }
   note_plan(states, sample);
-  if (!budget_options_.prefers_whole || budget_.is_whole() == was_whole_)
-    return;
-  was_whole_ = budget_.is_whole();
-  sample.notes.push_back(
-      {{},
-       was_whole_ ? "all is read in full at every tick again"
-                  : "reading all in full takes more than 10 % of the interval: "
-                    "within the budget from here on"});
 }
 
 void RecordSource::read_detail(Tracked& tracked, DetailTier tier,

@@ -142,7 +142,7 @@ test("where shares were not read nothing claims that they were", async () => {
   const explained = page.locator(".strip dl", { hasText: "explained" });
   assert.match(await explained.innerText(), /\?/);
   await page.locator("body").press("3");
-  await page.getByText("resident memory counts on both sides").waitFor();
+  await page.getByText("resident memory counts").waitFor();
   assert.deepEqual(page.complaints, []);
   await page.close();
 });

@@ -219,7 +219,7 @@ const Mark = (): ComponentChildren => (
   <svg width="22" height="16" viewBox="0 0 22 16" aria-hidden="true" fill="none" stroke="currentColor" stroke-width="1.6">
     <path d="M0 3h11" stroke-dasharray="2 2.2" />
     <path d="M12 0l7 3-7 3z" fill="currentColor" stroke="none" />
-    <path d="M0 9c3-2.4 5-2.4 7.5 0s5 2.4 7.5 0 4.500-2.400 7 0M0 14c3-2.400 5-2.400 7.500 0s5 2.400 7.500 0 4.500-2.400 7 0" stroke-width="1.400" />
+    <path d="M0 9c3-2.4 5-2.4 7.5 0s5 2.4 7.5 0 4.5-2.4 7 0M0 14c3-2.4 5-2.4 7.5 0s5 2.4 7.5 0 4.5-2.4 7 0" stroke-width="1.400" />
   </svg>
 );
 

@@ -71,7 +71,9 @@ export function steps(diff: Diff, by: CompareBy): Step[] {
   }
   const left = bestOf(diff.after) - at;
   const isMixed = diff.change_bytes !== bestOf(diff.after) - bestOf(diff.before);
-  if (left !== 0) add(isMixed ? "sharing read at one moment" : "not explained", "", "", "unnamed", left);
+  // Each process has what it shares, where it was not read how much of it.
+  const rest = by.endsWith("process") ? "shared, counted more than once" : "not explained";
+  if (left !== 0) add(isMixed ? "sharing read at one moment" : rest, "", "", "unnamed", left);
   return list;
 }
 
@@ -206,7 +208,7 @@ export function CompareView({ diff, children }: CompareProps): ComponentChildren
           <h1 class="sentence">
             {word} {whole !== 0 && before > 0 && <span class={whole > 0 ? "grew" : "fell"}>{whole > 0 ? "▲ +" : "▼ −"}{percent(Math.abs(whole), before)} %</span>}
           </h1>
-          <p class="note">{mainly(list)}Solid bars grew, hollow bars shrank. Memory is matched by what it is, not by address or pid.</p>
+          <p class="note">{mainly(list)}Solid bars grew, hollow ones shrank. Memory is matched by what it is, not by address or pid.</p>
         </div>
         <Overlay before={shown.before} after={shown.after} />
       </div>
@@ -262,7 +264,7 @@ export function CompareView({ diff, children }: CompareProps): ComponentChildren
       <div class="aside">
         Every line adds up: {count(before)} {after < before ? "−" : "+"} {count(Math.abs(after - before))} = {count(after)} bytes.
         {isCut && ` The axis is cut at ${size(start)}: do not compare the two grey bars by length.`}
-        {isAbout && " Where sharing was not read, resident memory counts on both sides."}
+        {isAbout && " Where sharing was not read, resident memory counts."}
       </div>
     </>
   );

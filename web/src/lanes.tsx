@@ -110,7 +110,7 @@ const glyphOf = ({ kind, events }: Cluster): string =>
 export function EventLane({ events, area, untold }: { events: TimelineEvent[]; area: Area; untold: number }): ComponentChildren {
   const marks = clusters(events, area);
   return (
-    <svg class="lane" width="100%" height="22" role="img" aria-label={`${count(events.length + untold)} events: processes forked, executed, ended; swapping, kills for want of memory, ticks missed`}>
+    <svg class="lane" width="100%" height="22" role="img" aria-label={`${count(events.length + untold)} events: processes forked, executed, ended; swapping, out-of-memory kills, ticks missed`}>
       <text x={area.left - 8} y="15" text-anchor="end" font-size={11 * textScale()} fill="var(--t2)">events</text>
       <line x1={area.left} x2={area.left + area.width} y1="11" y2="11" stroke="var(--line)" />
       {named(marks, area).map(({ x, word, anchor }) => (

@@ -63,7 +63,7 @@ function moments(trace: Trace, base: Trace | undefined, chosen: string | null): 
 const EMPTY: Record<StackMoment, string> = {
   peak: "Nothing was held at the peak.",
   now: "Every page that was taken has been given back.",
-  growth: "Nothing only rose: no stack held in every stretch of the trace as much as in the one before, and more in the end.",
+  growth: "No stack only rose: none held as much in every stretch of the trace as in the one before.",
   base: "The trace it is compared with held nothing.",
 };
 

@@ -12,6 +12,7 @@ using analysis::DiffRow;
 
 void write_side(base::JsonWriter& json, const char* name,
                 const std::string& label, const analysis::Composition& side,
+                uint64_t again_bytes,
                 const std::optional<analysis::DiffCourse>& course) {
   json.key(name);
   json.begin_object();
@@ -19,6 +20,7 @@ void write_side(base::JsonWriter& json, const char* name,
   write_bytes(json, side.total, side.unsplit_because);
   json.member("process_count", side.processes.size());
   json.member("undetailed_count", side.undetailed_count);
+  json.member("counted_again_bytes", again_bytes);
   if (course) {
     json.member("span_ns", course->span_ns);
     json.member("moment_ns", course->moment_ns);
@@ -88,9 +90,9 @@ std::string diff_json(const DiffReport& report,
   json.begin_object();
   json.member("schema", "tidemark.diff/1");
   write_side(json, "before", report.before_label, report.before,
-             report.before_course);
+             report.before_again_bytes, report.before_course);
   write_side(json, "after", report.after_label, report.after,
-             report.after_course);
+             report.after_again_bytes, report.after_course);
   json.member("change_bytes", report.change());
   if (!report.by_counters.empty()) {
     json.key("by_counters");

@@ -32,10 +32,26 @@ std::vector<Cell> cells(const std::string& label, const analysis::Bytes& before,
            ink}};
 }
 
+void add_counted_again(const DiffReport& report, const TextStyle& style,
+                       Table& table) {
+  const uint64_t before = report.before_again_bytes;
+  const uint64_t after = report.after_again_bytes;
+  if (before + after == 0) return;
+  const auto minus = [&](uint64_t bytes) {
+    return bytes == 0 ? "0" : "-" + spelled(style, bytes);
+  };
+  table.add_row(
+      {{"shared, counted above more than once", Ink::Dim},
+       {minus(before), Ink::Dim},
+       {minus(after), Ink::Dim},
+       {change_text(style, static_cast<int64_t>(before - after)), Ink::Dim}});
+}
+
 std::string section(const std::string& head, const std::vector<DiffRow>& rows,
                     size_t limit,
                     const std::function<std::string(const DiffRow&)>& label,
-                    const DiffReport& report, const TextStyle& style) {
+                    const DiffReport& report, const TextStyle& style,
+                    bool may_repeat = false) {
   Table table({{head, Align::Left, 30},
                {"BEFORE", Align::Right, 10},
                {"AFTER", Align::Right, 10},
@@ -59,6 +75,7 @@ std::string section(const std::string& head, const std::vector<DiffRow>& rows,
                     rest_before.pss == rest_after.pss ? "unchanged" : "others"),
         rest_before, rest_after, style, Ink::Dim));
   }
+  if (may_repeat) add_counted_again(report, style, table);
   table.add_row(
       cells("sum", report.before.total, report.after.total, style, Ink::Bold));
   return table.render(style, false);
@@ -125,7 +142,7 @@ std::string diff_text(const DiffReport& report, const DiffTextOptions& options,
                        return base::visible(row.name) +
                               counts(row.before_count, row.after_count, style);
                      },
-                     report, style);
+                     report, style, true);
   return text + unread_note(report);
 }
 

@@ -199,21 +199,23 @@ std::string process_table(const PeakReport& report, size_t limit,
                   : std::optional(holder.bytes.rss)),
          cell(holder.peak_rss_bytes)});
   }
+  uint64_t sum = 0;
+  for (size_t i = 0; i < std::min(limit, all.size()); ++i)
+    sum += all[i].bytes.pss;
   // Without RSS: of several processes that counts what they share repeatedly.
   if (all.size() > limit) {
-    analysis::Bytes rest;
-    for (size_t i = limit; i < all.size(); ++i)
-      rest.add(all[i].bytes);
+    const analysis::Bytes rest =
+        analysis::bytes_from(report.composition, limit);
+    sum += rest.pss;
     table.add_row(
         {{fmt::format("{} smaller", base::grouped(all.size() - limit))},
          {pss_text(style, rest)},
          private_cell(style, rest, Ink::Plain)});
   }
-  if (report.composition.counted_again_bytes > 0) {
-    table.add_row(
-        {{"shared, counted above more than once", Ink::Dim},
-         {"-" + spelled(style, report.composition.counted_again_bytes),
-          Ink::Dim}});
+  const uint64_t total = report.composition.total.pss;
+  if (sum > total) {
+    table.add_row({{"shared, counted above more than once", Ink::Dim},
+                   {"-" + spelled(style, sum - total), Ink::Dim}});
   }
   return table.render(style, false);
 }

@@ -102,6 +102,49 @@ TEST(Compose, CountsSharedMemoryOfBoundsOnce) {
   EXPECT_EQ(composition.processes[0].bytes.pss, 710 * kKib) << "of one alone";
 }
 
+// Scaled one by one, four workers would have all of the shared memory twice.
+Sample sample_of_workers() {
+  Sample sample;
+  sample.machine.emplace();
+  sample.machine->meminfo.shmem_bytes = 500 * kKib;
+  for (int32_t pid : {1, 2, 3, 4}) {
+    sample.processes.push_back(recorded_process(
+        pid, {mapping_of(0x10000000, 250), mapping_of(0x20000000, 10)},
+        {RegionKind::SharedAnonymous, RegionKind::Anonymous}));
+    sample.processes.back().is_estimated = true;
+  }
+  return sample;
+}
+
+TEST(Compose, LowersEstimatesOfAllWhoShareTooMuch) {
+  const Composition composition = compose(sample_of_workers());
+  EXPECT_EQ(composition.total.pss, (500 + 40) * kKib);
+  EXPECT_EQ(composition.counted_again_bytes, 0U);
+  uint64_t sum = 0;
+  for (const Holder& holder : composition.processes) {
+    EXPECT_EQ(holder.bytes.pss, (125 + 10) * kKib);
+    sum += holder.bytes.pss;
+  }
+  EXPECT_EQ(sum, composition.total.pss);
+}
+
+TEST(Compose, CountsSharedMemoryOfTheSmallerOnesOnce) {
+  Sample sample;
+  sample.machine.emplace();
+  sample.machine->page_size_bytes = 4096;
+  sample.machine->meminfo.shmem_bytes = 500 * kKib;
+  for (int32_t pid : {1, 2, 3}) {
+    model::Process worker = test::unread_process(pid, 1);
+    worker.status.rss_anon_bytes = 10 * kKib;
+    worker.status.rss_file_bytes = 0;
+    worker.status.rss_shmem_bytes = 400 * kKib;
+    sample.processes.push_back(worker);
+  }
+  const Composition composition = compose(sample);
+  EXPECT_EQ(bytes_from(composition, 1).pss, (20 + 500) * kKib);
+  EXPECT_EQ(bytes_from(composition, 2).pss, (10 + 400) * kKib);
+}
+
 TEST(Compose, CountsEstimatesWithTheirAge) {
   Sample sample;
   sample.processes = {recorded_process(1, {mapping_of(0x10000000, 10)},

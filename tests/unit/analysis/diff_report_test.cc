@@ -65,6 +65,29 @@ RC_GTEST_PROP(DiffReport, EachListAddsUpToTheWholeChange, ()) {
   }
 }
 
+TEST(DiffReport, ProgramsOfOneNameHaveSharedMemoryOnce) {
+  Sample after;
+  after.machine.emplace();
+  after.machine->page_size_bytes = 4096;
+  after.machine->meminfo.shmem_bytes = 500 * kKib;
+  for (int32_t pid : {1, 2, 3, 4}) {
+    model::Process worker = test::unread_process(pid, 1);
+    worker.stat.comm = pid == 4 ? "other" : "worker";
+    worker.status.rss_anon_bytes = 10 * kKib;
+    worker.status.rss_file_bytes = 0;
+    worker.status.rss_shmem_bytes = 400 * kKib;
+    after.processes.push_back(worker);
+  }
+  const DiffReport report = diff(Sample(), after);
+  EXPECT_EQ(report.after.total.pss, (40 + 500) * kKib);
+  const DiffRow* workers = row_named(report.processes, "worker");
+  ASSERT_NE(workers, nullptr);
+  EXPECT_EQ(workers->after.pss, (30 + 500) * kKib) << "not three times 400";
+  EXPECT_EQ(workers->after_count, 3U);
+  EXPECT_EQ(report.before_again_bytes, 0U);
+  EXPECT_EQ(report.after_again_bytes, 400 * kKib) << "of the other one";
+}
+
 RC_GTEST_PROP(DiffReport, ACategoryIsTheSumOfItsObjects, ()) {
   const DiffReport report = diff(test::any_sample(), test::any_sample());
   for (const DiffRow& category : report.categories) {
