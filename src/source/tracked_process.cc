@@ -25,7 +25,10 @@ using model::SmapsField;
 // oom score, another cgroup) is noticed this many readings later at most.
 constexpr uint64_t kRefreshReadings = 16;
 
-constexpr uint64_t kPagesPerScan = 512;
+// A call holds the lock that the process's own mmap waits for. With 512 pages
+// the 99th of a hundred mmaps waited 19 us instead of 5, with 64 none did; the
+// scan of 4 GiB costs a tenth more than with 128.
+constexpr uint64_t kPagesPerScan = 64;
 
 // Files of a process are shorter than a page; one that grows past it is cut.
 base::Status read_again(const base::Fd& file, std::string& buffer,
