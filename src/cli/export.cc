@@ -463,7 +463,8 @@ Command export_command() {
       "`memory-watcher` a database its own tools can read. Sizes are bytes "
       "and times UTC, but for memory-watcher, which wants KiB and local time. "
       "Where the mappings of a process were not read at a tick those of the "
-      "last reading stand there, and detail_tick says when that was.";
+      "last reading stand there, scaled to its resident memory of the tick, "
+      "and detail_tick says when they were read.";
   command.examples = {
       {"tidemark export web.tdm -o web.csv", "a row per tick and process"},
       {"tidemark export web.tdm --what categories --since 60s", "to stdout"},

@@ -229,14 +229,15 @@ CREATE VIEW mapping_spans AS
 
 -- Sums over all recorded processes; a row where one changed. What was not read
 -- in full at a tick is in pss_bytes by its best value; pss_bytes_low leaves out
--- what has no more than an upper bound.
+-- what has no more than an upper bound, of which nobody knows what is private.
 CREATE VIEW categories AS
   SELECT c.tick, c.category, c.rss * 1024 AS rss_bytes,
     c.pss * 1024 AS pss_bytes,
     (c.pss - c.bounded) * 1024 AS pss_bytes_low,
     c.pss * 1024 AS pss_bytes_high,
     c.estimated * 1024 AS estimated_bytes,
-    c.private * 1024 AS private_bytes, c.swap * 1024 AS swap_bytes
+    iif(c.bounded > 0, NULL, c.private * 1024) AS private_bytes,
+    c.swap * 1024 AS swap_bytes
   FROM proc_category c;
 
 CREATE VIEW machine AS

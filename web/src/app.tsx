@@ -142,26 +142,24 @@ function headlines({ timeline, peak, info }: Reports): Headline[] {
       how: `${momentClock(timeline.ticks.elapsed_ns[at] ?? 0, timeline.elapsed_ns)} · ${what}`,
     },
   ];
-  // That of the whole group before those of single processes, which need not
+  // That of the whole group, or of the only process: those of several need not
   // have been at their highest together.
   const mark = peak?.marks
-    .filter((one) => !one.is_older)
+    .filter((one) => !one.is_older && (one.is_group || timeline.ticks.process_count[at]! < 2))
     .sort((a, b) => Number(b.is_group) - Number(a.is_group) || b.bytes - a.bytes)[0];
   // Of what is served the timeline comes first.
   const coming = served.value !== null && !info && { number: "…", unit: "", how: loads.value.timeline?.failure?.what ?? "being read" };
   list.push(
     coming
       ? { label: "explained", ...coming }
-      : isOnlyBound || heightAt(timeline, at) === 0
-      ? { label: "explained", number: "?", unit: "", how: isOnlyBound ? "sharing was not read of all" : "nothing was read", isUnknown: true }
-      : mark
-      ? {
+      : isOnlyBound || !mark
+      ? { label: "explained", number: "?", unit: "", how: isOnlyBound ? "sharing was not read of all" : "the kernel keeps no mark of all", isUnknown: true }
+      : {
           label: "explained",
           number: percent(Math.min(mark.sampled_bytes, mark.bytes), mark.bytes),
           unit: "%",
           how: `of ${size(mark.bytes)}, ${visible(mark.label)}`,
-        }
-      : { label: "explained", number: "100", unit: "%", how: "no kernel mark stands above the samples" },
+        },
   );
   list.push(...ofTheLimit(timeline), mostlyAtPeak(timeline));
   const wanted = timeline.tick_count + timeline.missed_count;

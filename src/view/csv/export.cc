@@ -128,10 +128,11 @@ std::string category_rows(const Moment& moment) {
   std::string out;
   for (Category category : kShown) {
     const analysis::Bytes& sum = sums[static_cast<size_t>(category)];
-    out += fmt::format(
-        "{},{},{},{},{},{},{},{}\n", head, model::category_token(category),
-        sum.rss, sum.pss, sum.lacks_uss ? "" : std::to_string(sum.uss),
-        swaps ? std::to_string(sum.swap) : "", sum.pss - sum.bounded, sum.pss);
+    out += fmt::format("{},{},{},{},{},{},{},{},{}\n", head,
+                       model::category_token(category), sum.rss, sum.pss,
+                       sum.lacks_uss ? "" : std::to_string(sum.uss),
+                       swaps ? std::to_string(sum.swap) : "",
+                       sum.pss - sum.bounded, sum.pss, sum.estimated);
   }
   return out;
 }
@@ -153,7 +154,7 @@ std::string export_csv_head(ExportTable table) {
     }
     case ExportTable::Categories:
       return "time,tick,category,rss_bytes,pss_bytes,private_bytes,"
-             "swap_bytes,pss_bytes_low,pss_bytes_high\n";
+             "swap_bytes,pss_bytes_low,pss_bytes_high,estimated_bytes\n";
     case ExportTable::Machine:
       return "time,tick" + names_of(model::machine_values({})) + "\n";
   }
