@@ -141,6 +141,18 @@ test("where shares were not read nothing claims that they were", async () => {
   assert.equal(await page.locator(".share i:not(.hatched)").count(), 0);
   const explained = page.locator(".strip dl", { hasText: "explained" });
   assert.match(await explained.innerText(), /\?/);
+  await page.evaluate(() => {
+    const writeText = async (text) => void (window.copied = text);
+    Object.defineProperty(navigator, "clipboard", { value: { writeText } });
+  });
+  await page.locator("body").press("y");
+  await page.getByText("rows copied").waitFor();
+  const copied = await page.evaluate(() => window.copied);
+  assert.match(copied, /the peak/, "its moment");
+  assert.match(copied, /^\| \*{0,2}sum\*{0,2} \| .*≤/m);
+  const rows = copied.split("\n").filter((line) => line.startsWith("| ") && line.includes("≤"));
+  assert.ok(rows.length > 2, copied);
+  for (const row of rows) assert.match(row, /\| (\?|) \| [^|]*\|$/, "what is private was not read");
   await page.locator("body").press("3");
   await page.getByText("resident memory counts").waitFor();
   assert.deepEqual(page.complaints, []);
