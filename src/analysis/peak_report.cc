@@ -125,6 +125,15 @@ void fill_changes(const PeakInput& input, PeakReport& report) {
       }
     }
   }
+  // And of whose counters nothing is known what was read is in no comparison.
+  std::map<Category, int64_t> left_out;
+  for (const Part& part : report.composition.parts)
+    left_out[part.category] += static_cast<int64_t>(part.bytes.pss);
+  for (const Part& part : now.parts)
+    left_out[part.category] -= static_cast<int64_t>(part.bytes.pss);
+  for (const auto& [category, bytes] : left_out) {
+    if (bytes != 0) unclear.insert(model::counter_kind(category));
+  }
   for (PeakRow& row : report.rows) {
     if (unclear.contains(model::counter_kind(row.category))) {
       row.change_bytes.reset();

@@ -242,6 +242,17 @@ TEST(PeakReport, WhatCouldNotBeReadHasARowOfItsBound) {
   EXPECT_EQ(report.rows[1].bytes.pss, 30 * kKib);
 }
 
+TEST(PeakReport, WithoutCountersToCompareNoRowHasAChange) {
+  Recorded recorded;
+  recorded.earlier.processes = {test::unread_process(1, 10)};
+  recorded.sample = files_of({30});  // and no statm
+  const PeakReport report = recorded.report();
+  EXPECT_TRUE(report.is_change_by_counters);
+  for (const PeakRow& row : report.rows) {
+    EXPECT_TRUE(row.bytes == Bytes() || !row.change_bytes) << row.name;
+  }
+}
+
 TEST(PeakReport, OneThatWasNotReadAtThePeakHasGrownByItsCounters) {
   Recorded recorded;
   recorded.earlier = files_of({30});
