@@ -26,6 +26,7 @@ inline analysis::Composition named_composition(const std::string& name,
     holder.id = {pid, 1};
     holder.name = name;
     holder.bytes = bytes_of(pss);
+    holder.kinds[model::Category::Anon] = holder.bytes;
     holder.has_split = true;
     all.total.add(holder.bytes);
   }

@@ -70,8 +70,8 @@ TEST(ExportCsv, CategoriesAreAlwaysTheSameAndHaveTheirBounds) {
   const std::vector<std::string> rows =
       rows_of(ExportTable::Categories, exported_sample());
   ASSERT_EQ(rows.size(), 8U);
-  EXPECT_TRUE(rows[0].ends_with(",heap,16384,8192,,,8192,8192")) << rows[0];
-  EXPECT_TRUE(rows[1].ends_with(",anon,0,0,0,,0,0")) << rows[1];
+  EXPECT_TRUE(rows[0].ends_with(",heap,16384,8192,,,8192,8192,0")) << rows[0];
+  EXPECT_TRUE(rows[1].ends_with(",anon,0,0,0,,0,0,0")) << rows[1];
 }
 
 TEST(ExportCsv, NoMachineNoRow) {

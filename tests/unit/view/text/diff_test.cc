@@ -71,6 +71,7 @@ Composition any_composition() {
                          "o" + std::to_string(i), bytes, 1});
     all.processes.emplace_back().name = "p" + std::to_string(i % 4);
     all.processes.back().bytes = bytes;
+    all.processes.back().kinds[all.parts.back().category] = bytes;
     all.total.add(bytes);
   }
   return all;
