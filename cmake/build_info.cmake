@@ -11,6 +11,12 @@ set(TIDEMARK_HAS_BPF false)
 if(TIDEMARK_BPF)
   set(TIDEMARK_HAS_BPF true)
 endif()
+set(TIDEMARK_PAGE_FILE "")
+set(TIDEMARK_PAGE_MAKER "")
+if(TIDEMARK_CHECKOUT)
+  set(TIDEMARK_PAGE_FILE ${PROJECT_BINARY_DIR}/page.html)
+  set(TIDEMARK_PAGE_MAKER ${PROJECT_SOURCE_DIR}/packaging/page.sh)
+endif()
 configure_file(
   ${PROJECT_SOURCE_DIR}/cmake/build_info.h.in
   ${PROJECT_BINARY_DIR}/generated/cli/build_info.h @ONLY)

@@ -2,19 +2,21 @@
 # view/embedded/page.h. Built, never committed.
 #
 # With TIDEMARK_WEB=OFF the page is empty, and what needs it says so. With
-# TIDEMARK_PAGE it was bundled elsewhere: those who build packages have no network
-# to get what bundling needs, and no Node for another machine.
+# TIDEMARK_CHECKOUT it is a file beside the build, which is made when it is first
+# asked for: most people never do, and Node brings 369 packages. With TIDEMARK_PAGE
+# it was bundled elsewhere: those who build packages have no network to get what
+# bundling needs, and no Node for another machine.
 
 set(page_header ${PROJECT_BINARY_DIR}/generated/view/embedded/page.h)
 
 # The empty one is newer than what the other is made of, and would stay when the
 # option is turned on again.
 set(no_page ${PROJECT_BINARY_DIR}/generated/no_page)
-if(TIDEMARK_WEB AND EXISTS ${no_page})
+if(TIDEMARK_WEB AND NOT TIDEMARK_CHECKOUT AND EXISTS ${no_page})
   file(REMOVE ${page_header} ${no_page})
 endif()
 
-if(NOT TIDEMARK_WEB)
+if(NOT TIDEMARK_WEB OR TIDEMARK_CHECKOUT)
   file(TOUCH ${no_page})
   file(
     CONFIGURE

@@ -35,15 +35,17 @@ struct SpawnSetting {
   posix_spawn_file_actions_t actions{};
   posix_spawnattr_t attributes{};
 
-  SpawnSetting(const Pipe& output, const Pipe& errors) {
+  SpawnSetting(const Pipe& output, const Pipe& errors, bool shows_errors) {
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawnattr_init(&attributes);
     ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null",
                                        O_RDONLY, 0);
     ::posix_spawn_file_actions_adddup2(&actions, output.write.get(),
                                        STDOUT_FILENO);
-    ::posix_spawn_file_actions_adddup2(&actions, errors.write.get(),
-                                       STDERR_FILENO);
+    if (!shows_errors) {
+      ::posix_spawn_file_actions_adddup2(&actions, errors.write.get(),
+                                         STDERR_FILENO);
+    }
     sigset_t none;
     sigset_t all;
     ::sigemptyset(&none);
@@ -117,7 +119,7 @@ Result<ChildOutput> run_child(const std::string& program,
   words.push_back(nullptr);
   pid_t pid = 0;
   {
-    const SpawnSetting setting(*output, *errors);
+    const SpawnSetting setting(*output, *errors, limits.shows_errors);
     const int failure =
         ::posix_spawn(&pid, program.c_str(), &setting.actions,
                       &setting.attributes, words.data(), environ);

@@ -13,12 +13,13 @@ struct ChildLimits {
   std::chrono::milliseconds time{60'000};
   size_t output_bytes = 256 << 20;
   int stop_fd = -1;  // that is ready, or whose other end was closed, ends it
+  bool shows_errors = false;  // as they come, on our own standard error
 };
 
 struct ChildOutput {
   int wait_status = 0;
   std::string output;
-  std::string errors;  // the first 64 KiB of them
+  std::string errors;  // the first 64 KiB of them, where they are not shown
 };
 
 // Blocks until it has ended; the program is a path, standard input is empty.

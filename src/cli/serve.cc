@@ -24,6 +24,7 @@
 #include "cli/metrics_answers.h"
 #include "cli/output.h"
 #include "cli/output_file.h"
+#include "cli/page.h"
 #include "cli/recording_list.h"
 #include "cli/serve_options.h"
 #include "cli/token_file.h"
@@ -234,7 +235,7 @@ class WebServer {
   HttpAnswer page() const {
     const std::string list = view::recordings_json(list_.recordings());
     base::Result<std::string> html =
-        view::page_html(std::array<view::PageReport, 1>{{{"served", list}}});
+        browser_page(std::array<view::PageReport, 1>{{{"served", list}}});
     if (!html) return view::error_answer(501, html.error().what);
     HttpAnswer answer;
     answer.type = "text/html; charset=utf-8";
@@ -343,7 +344,9 @@ base::Result<ExitCode> run_serve(const ServeOptions& options) {
   if (!address) return address.error();
   base::Status status = check_options(options, *address);
   if (!status) return status.error();
-  if (view::empty_page().empty()) {
+  status = make_browser_page();
+  if (!status) return status.error();
+  if (!browser_page({})) {
     print_note(options.common,
                "built without the front end: only /api answers");
   }

@@ -45,27 +45,27 @@ base::Status append_report(const PageReport& report, std::string& page) {
 
 }  // namespace
 
-std::string empty_page() {
+std::string embedded_page() {
   std::string page;
   for (std::string_view part : kPageParts)
     page += part;
   return page;
 }
 
-base::Result<std::string> page_html(std::span<const PageReport> reports) {
-  const std::string empty = empty_page();
+base::Result<std::string> page_html(std::string_view empty,
+                                    std::span<const PageReport> reports) {
   const size_t place = empty.find(kPlace);
-  if (place == std::string::npos) {
+  if (place == std::string_view::npos) {
     return base::fail(base::ErrorKind::Unsupported,
                       "this tidemark was built without the browser front end",
                       "build it with -D TIDEMARK_WEB=ON");
   }
-  std::string page = empty.substr(0, place);
+  std::string page(empty.substr(0, place));
   for (const PageReport& report : reports) {
     base::Status status = append_report(report, page);
     if (!status) return status.error();
   }
-  page.append(empty, place + kPlace.size());
+  page += empty.substr(place + kPlace.size());
   return page;
 }
 

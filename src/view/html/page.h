@@ -16,9 +16,10 @@ struct PageReport {
 };
 
 // Without reports; empty when this tidemark was built without the front end.
-std::string empty_page();
+std::string embedded_page();
 
-// Unsupported when this tidemark was built without the front end.
-base::Result<std::string> page_html(std::span<const PageReport> reports);
+// `empty` is the page without reports: Unsupported where it is none.
+base::Result<std::string> page_html(std::string_view empty,
+                                    std::span<const PageReport> reports);
 
 }  // namespace tidemark::view
