@@ -92,9 +92,11 @@ show_progress() {
 # What a log says of the failure that it ends with.
 last_words() {
   local found
-  # Of a list of packages that are all unknown one is enough.
+  # Of a list of packages that are all unknown one is enough, and of npm's words
+  # the first.
   found=$(grep -a '^\(E\|W\|dpkg\|npm ERR!\|npm error\|CMake Error\)[: ]' "$1" |
-    awk '!/Unable to locate package/ || !seen++' | tail -n 8 || true)
+    awk '/^npm / && ++npm > 4 {next} !/Unable to locate package/ || !seen++' |
+    tail -n 8 || true)
   [[ -n $found ]] || found=$(grep -av '^\(dl\|pm\)status:' "$1" | tail -n 12)
   printf '%s\n' "$found" | cut -c1-300
 }
@@ -255,7 +257,10 @@ show_failure() {
     cat "$1"
 }
 
-bundler_packages() { npm ci --ignore-scripts --prefix "$root/web"; }
+bundler_packages() {
+  npm ci --ignore-scripts --no-audit --no-fund --fetch-retries=1 \
+    --fetch-retry-mintimeout=1000 --fetch-timeout=20000 --prefix "$root/web"
+}
 
 # The packages of the browser front end, as web/package-lock.json has them. Node
 # may come from elsewhere than Debian: only what is not there is installed.
