@@ -23,10 +23,7 @@ is_current() {
   done
 }
 
-bundle() {
-  # The header is of no use here, and must not be half written.
-  node "$root/web/build.mjs" "$page.new" "$page.h"
-}
+bundle() { node "$root/web/build.mjs" "$page.new"; }
 
 make_page() {
   local status=0 log=$page.log
