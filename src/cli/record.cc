@@ -1,13 +1,8 @@
-#include <fmt/format.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <memory>
-#include <set>
 #include <utility>
 
-#include "analysis/process_use.h"
 #include "analysis/run_report.h"
 #include "base/clock.h"
 #include "base/escape.h"
@@ -17,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/output_file.h"
 #include "cli/record_options.h"
+#include "cli/record_words.h"
 #include "cli/recording_folder.h"
 #include "cli/recording_head.h"
 #include "cli/targets.h"
@@ -35,67 +31,6 @@ namespace tidemark::cli {
 namespace {
 
 using base::ErrorKind;
-
-// The line that grows while it records, on a terminal.
-class RecordLine {
- public:
-  RecordLine(const CommonOptions& common, std::string path)
-      : path_(std::move(path)),
-        is_terminal_(!common.quiet && ::isatty(STDERR_FILENO) != 0),
-        is_quiet_(common.quiet) {}
-  RecordLine(const RecordLine&) = delete;
-  RecordLine& operator=(const RecordLine&) = delete;
-  ~RecordLine() { wipe(); }
-
-  void show(const watch::RecordProgress& progress) {
-    if (progress.is_paused != was_paused_) say_pause(progress);
-    const uint64_t now = base::monotonic_ns();
-    constexpr uint64_t kLineNs = 200'000'000;
-    if (!is_terminal_ || now < next_ns_) return;
-    next_ns_ = now + kLineNs;
-    is_shown_ = true;
-    std::string line = fmt::format(
-        "\r\x1b[Ktidemark: recording  {}  {} samples  {}  {} cpu  peak {}",
-        base::clock_duration(progress.elapsed_ns),
-        base::grouped(progress.sample_count),
-        base::short_size(recording_bytes(path_)),
-        base::percent(progress.cpu_ns,
-                      std::max<uint64_t>(progress.elapsed_ns, 1)) +
-            " %",
-        base::long_size(progress.peak_pss_bytes));
-    if (progress.missed_count > 0) {
-      line += fmt::format("  {} missed", base::grouped(progress.missed_count));
-    }
-    write_stderr(line);
-  }
-
-  void wipe() {
-    if (std::exchange(is_shown_, false)) write_stderr("\r\x1b[K");
-  }
-
- private:
-  void say_pause(const watch::RecordProgress& progress) {
-    was_paused_ = progress.is_paused;
-    wipe();
-    if (is_quiet_) return;
-    const std::string when = base::clock_duration(progress.elapsed_ns);
-    write_stderr(
-        was_paused_
-            ? fmt::format("tidemark: {}; recording paused at {}, the "
-                          "file is valid so far\n",
-                          has_disk_room(path_) ? "the file is at its limit"
-                                               : "disk full",
-                          when)
-            : fmt::format("tidemark: recording goes on at {}\n", when));
-  }
-
-  std::string path_;
-  bool is_terminal_;
-  bool is_quiet_;
-  bool is_shown_ = false;
-  bool was_paused_ = false;
-  uint64_t next_ns_ = 0;
-};
 
 model::RecordingInfo info_of(const source::Roots& roots,
                              const RecordCommandOptions& options,
@@ -139,18 +74,6 @@ void take_old_form(const source::Roots& roots, RecordCommandOptions& options) {
                                  "in ms");
 }
 
-// Which limits hold, said before anything else.
-std::string rule_words(const watch::BudgetOptions& budget) {
-  if (!budget.is_limited) {
-    return "reading in full at every tick, without a budget";
-  }
-  if (budget.prefers_whole) {
-    return "reading in full at every tick, up to 10 % of a core";
-  }
-  return "reading within " + watch::budget_words(budget) +
-         "; --budget none: in full";
-}
-
 // A tree that is no procfs of this kernel has nobody to stall. One target,
 // looked at each second or less often, is worth a full reading each time.
 void settle_budget(const source::Roots& roots, bool is_single,
@@ -162,78 +85,6 @@ void settle_budget(const source::Roots& roots, bool is_single,
     budget.is_limited = roots.is_local;
     budget.prefers_whole = is_single && budget.period_ns >= base::kNsPerSecond;
   }
-}
-
-// What is noted while it is read, each kind once.
-class RemarkPrinter {
- public:
-  explicit RemarkPrinter(const CommonOptions& common) : common_(common) {}
-
-  void print(const model::Sample& sample) {
-    for (const model::ObserverNote& note : sample.notes) {
-      // Numbers differ; what stands before the first is the kind.
-      const std::string kind =
-          note.text.substr(0, note.text.find_first_of("0123456789"));
-      if (!kinds_.insert(kind).second) continue;
-      std::string text = base::visible(note.text);
-      if (note.process.pid > 0) {
-        text = fmt::format("process {}: {}", note.process.pid, text);
-      }
-      print_note(common_, text);
-    }
-    const bool is_denied = std::ranges::any_of(
-        sample.processes, [](const model::Process& process) {
-          return process.state == model::ProcessState::Denied;
-        });
-    if (is_denied && !std::exchange(has_hinted_, true)) print_hint(sample);
-  }
-
- private:
-  void print_hint(const model::Sample& sample) const {
-    const std::string hint = analysis::denied_hint(sample);
-    if (!hint.empty() && !common_.quiet) {
-      write_stderr("  hint: " + hint + "\n");
-    }
-  }
-
-  const CommonOptions& common_;
-  std::set<std::string> kinds_;
-  bool has_hinted_ = false;
-};
-
-std::string tally_words(const watch::DetailTally& tally) {
-  if (tally.unreadable_count + tally.seldom_count == 0) return "";
-  std::string words =
-      "; of " + base::counted(tally.process_count, "process", "processes");
-  const char* comma = "";
-  if (tally.unreadable_count > 0) {
-    words += fmt::format(" only counters of {}",
-                         base::grouped(tally.unreadable_count));
-    comma = ",";
-  }
-  if (tally.seldom_count > 0) {
-    words += fmt::format("{} {} not in full at every tick", comma,
-                         base::grouped(tally.seldom_count));
-  }
-  return words;
-}
-
-void summarize(const RecordCommandOptions& options,
-               const watch::RecordResult& result,
-               const watch::DetailTally& tally) {
-  const watch::RecordProgress& last = result.last;
-  std::string text = fmt::format(
-      "recorded {} sample{} in {} to {} ({}); {} missed, {} % cpu, "
-      "reading {} % of the time{}",
-      base::grouped(last.sample_count), last.sample_count == 1 ? "" : "s",
-      base::long_duration(last.elapsed_ns),
-      base::visible(options.common.output_path),
-      base::long_size(recording_bytes(options.common.output_path)),
-      base::grouped(last.missed_count),
-      base::percent(last.cpu_ns, std::max<uint64_t>(last.elapsed_ns, 1)),
-      base::percent(last.read_ns, std::max<uint64_t>(last.elapsed_ns, 1)),
-      tally_words(tally));
-  print_note(options.common, text);
 }
 
 std::string target_words(const RecordCommandOptions& options,
@@ -299,7 +150,7 @@ base::Result<watch::RecordResult> record_with(
       store::Recorder::create(options.common.output_path, info,
                               recorder_options);
   if (!recorder) return recorder.error();
-  print_note(options.common, rule_words(options.budget));
+  print_note(options.common, record_rule(options.budget));
   raise_file_limit();
   keep_priority(options.common);
   RecordLine line(options.common, options.common.output_path);
@@ -335,7 +186,7 @@ base::Result<watch::RecordResult> record_with(
       watch::record(source, **recorder, options.loop, hooks);
   line.wipe();
   if (result && is_full) result->last.is_paused = false;
-  if (result) summarize(options, *result, source.tally());
+  if (result) print_record_end(options.common, *result, source.tally());
   if (result && is_denied) result->end = watch::LoopEnd::Denied;
   return result;
 }
